@@ -1,0 +1,3 @@
+module github.com/rdmadoctor/rdmadoctor
+
+go 1.26.8
