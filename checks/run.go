@@ -1,0 +1,86 @@
+package checks
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
+
+// Options are what a run may know besides the snapshot.
+type Options struct {
+	// Wanted names ports ("mlx5_0/1"), devices or netdevs that the user asked for
+	// with --device or --port, or that a policy or baseline expects.
+	Wanted []string
+}
+
+// Run applies cs in order and reports each result as soon as it is known.
+func Run(s *facts.Snapshot, cs []*Check, opt Options, report func(Result)) {
+	blocked := map[*Check]bool{}
+	for _, c := range cs {
+		r, _ := run(s, c, opt, blocked)
+		blocked[c] = r.Status == Failed || r.Status == Unknown
+		report(r)
+	}
+}
+
+// run judges one check and tells which sources it touched.
+func run(s *facts.Snapshot, c *Check, opt Options, blocked map[*Check]bool) (Result, []facts.Source) {
+	res := Result{ID: c.ID, Layer: c.Layer, Title: c.Title, Findings: []Finding{}}
+	for _, src := range c.Needs {
+		if !s.Has(src) {
+			res.Status, res.Reason = Unknown, notRead(s, src)
+			return res, nil
+		}
+	}
+	for _, req := range c.Requires {
+		if blocked[req] {
+			res.Status, res.Reason = Skipped, req.ID+" did not pass"
+			return res, nil
+		}
+	}
+	p := &Pass{snap: s, opt: opt, touched: map[facts.Source]bool{}, res: res}
+	c.Run(p)
+	p.res.Status, p.res.Reason = p.status()
+	return p.res, slices.Sorted(maps.Keys(p.touched))
+}
+
+// notRead says which source is missing and why, so that unknown can be acted
+// on.
+func notRead(s *facts.Snapshot, src facts.Source) string {
+	for _, g := range s.Gaps {
+		if g.Source == src {
+			if g.Detail != "" {
+				return fmt.Sprintf("%s was not read: %s: %s (%s)", src, g.What, g.Kind, g.Detail)
+			}
+			return fmt.Sprintf("%s was not read: %s: %s", src, g.What, g.Kind)
+		}
+	}
+	return string(src) + " was not read"
+}
+
+func (p *Pass) status() (Status, string) {
+	worst := Passed
+	for _, f := range p.res.Findings {
+		switch f.Severity {
+		case Fail:
+			worst = Failed
+		case Warn:
+			if worst == Passed {
+				worst = Warned
+			}
+		}
+	}
+	switch {
+	case worst != Passed:
+		return worst, ""
+	case p.res.Examined > 0:
+		return Passed, ""
+	case len(p.res.Unread) > 0:
+		return Unknown, "not read: " + p.res.Unread[0]
+	case p.skip != "":
+		return Skipped, p.skip
+	}
+	return Skipped, "nothing to examine"
+}
