@@ -16,8 +16,11 @@ type Snapshot struct {
 	Origin   Origin        `json:"origin"`
 	Taken    time.Time     `json:"taken,omitzero"`           // start of the first sample
 	Interval time.Duration `json:"interval_nanos,omitempty"` // between the samples, as measured; 0: one sample only
-	Sources  []Source      `json:"sources"`                  // read completely or partly
-	Gaps     []Gap         `json:"gaps,omitempty"`
+	// Elapsed is how far apart each source's own samples are; a source not in it
+	// has Interval.
+	Elapsed map[Source]time.Duration `json:"elapsed_nanos,omitempty"`
+	Sources []Source                 `json:"sources"` // read completely or partly
+	Gaps    []Gap                    `json:"gaps,omitempty"`
 
 	Host      Host          `json:"host"`
 	RDMA      RDMA          `json:"rdma"`
@@ -106,6 +109,15 @@ func (s *Snapshot) Has(src Source) bool {
 		}
 	}
 	return false
+}
+
+// Between is the time between the two readings of src's counters, 0 where
+// there is one sample only.
+func (s *Snapshot) Between(src Source) time.Duration {
+	if d, ok := s.Elapsed[src]; ok {
+		return d
+	}
+	return s.Interval
 }
 
 // Netdev returns the netdev called name, or nil.
