@@ -67,3 +67,16 @@ type Disrupts string
 
 // Disruptions lists what a step can interrupt, least first.
 var Disruptions = []Disrupts{"nothing", "process", "port", "host", "fabric"}
+
+// Relations tell which places of a host belong together, so that a finding on
+// a netdev or a PCI function can be told to concern a port.
+type Relations []Relation
+
+// A Relation is one port with the netdevs that carry it (the one of its GIDs
+// and the one beneath it) and its PCI function.
+type Relation struct {
+	Device  string
+	Port    int
+	Netdevs []string
+	PCI     string
+}

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -17,7 +18,7 @@ type Options struct {
 	Interval time.Duration // between the samples; 0 takes one sample only
 	// Progress is told what happens; it may be nil.
 	Progress func(step, text string)
-	// Before names sources to read; nil reads all.
+	// Only names the sources to read; empty reads all.
 	Only []facts.Source
 }
 
@@ -63,14 +64,29 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 	return s
 }
 
+// Details of the gap that a collector leaves which had no turn any more.
+const (
+	RunTimeOver    = "the time of the run was over"
+	RunInterrupted = "the run was interrupted"
+)
+
+// Hostname is the name in a uname answer, "" where there is none.
+func Hostname(res hostio.Result) string {
+	var u hostio.Uname
+	if res.Err() != nil || json.Unmarshal(res.Data, &u) != nil {
+		return ""
+	}
+	return u.Nodename
+}
+
 // run calls one half of a collector unless the run's time is over.
 func (r *Reader) run(f func(*Reader)) {
 	if err := r.ctx.Err(); err != nil {
-		kind := "interrupted"
+		detail := RunInterrupted
 		if errors.Is(err, context.DeadlineExceeded) {
-			kind = "the time of the run was over"
+			detail = RunTimeOver
 		}
-		r.gap(string(r.src), facts.Timeout, kind)
+		r.gap(string(r.src), facts.Timeout, detail)
 		return
 	}
 	f(r)
