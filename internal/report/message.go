@@ -143,7 +143,7 @@ type Document struct {
 	Snapshot        *facts.Snapshot       `json:"snapshot,omitempty"` // on request
 	Hosts           []HostRow             `json:"hosts"`
 	Gaps            []facts.Gap           `json:"gaps"`
-	Error           *Error                `json:"error"`
+	Error           *Error                `json:"error" jsonschema:"nullable"`
 }
 
 // Send gives m to the method of h for its kind.

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/knowledge"
+)
+
+// The values of Summary.Status.
+const (
+	StatusPass        = "pass"
+	StatusWarn        = "warn"
+	StatusFail        = "fail"
+	StatusUnknown     = "unknown"
+	StatusInterrupted = "interrupted"
+	StatusError       = "error"
+)
+
+// withoutRDMA are the codes that say there is nothing here to judge.
+var withoutRDMA = []string{"no-rdma-device", "kernel-without-rdma"}
+
+// elsewhere are the codes whose trouble is not in RDMA at all.
+var elsewhere = []string{"gpu-fault"}
+
+// Summarize closes a run: it counts, gives the exit code by the precedence
+// that every format shares, and the advice of the first line. rerr is why the
+// run ended early, or nil. failOn is the mildest severity that is a non-zero
+// exit: Warn, or Fail to let warnings exit 0.
+func Summarize(results []checks.Result, diagnoses []knowledge.Diagnosis, rerr *Error, failOn checks.Severity) Summary {
+	s := count(results)
+	bare := hasCode(results, withoutRDMA)
+	switch kind := kindOf(rerr); {
+	case kind == InterruptedError:
+		s.Status, s.ExitCode = StatusInterrupted, ExitInterrupted
+	case kind == InternalError:
+		s.Status, s.ExitCode = StatusError, ExitInternal
+	case kind == UsageError:
+		s.Status, s.ExitCode = StatusError, ExitUsage
+	case s.Fail > 0:
+		s.Status, s.ExitCode = StatusFail, ExitFailures
+	case s.Warn > 0 && failOn == checks.Fail:
+		s.Status, s.ExitCode = StatusWarn, ExitHealthy
+	case s.Warn > 0:
+		s.Status, s.ExitCode = StatusWarn, ExitWarnings
+	case s.Pass == 0 || bare || kind == TimeoutError:
+		s.Status, s.ExitCode = StatusUnknown, ExitUnknown
+	default:
+		s.Status, s.ExitCode = StatusPass, ExitHealthy
+	}
+	s.Advice, s.AdviceReason = advise(s, results, diagnoses, rerr)
+	return s
+}
+
+func count(results []checks.Result) Summary {
+	var s Summary
+	for i := range results {
+		switch results[i].Status {
+		case checks.Passed:
+			s.Pass++
+		case checks.Warned:
+			s.Warn++
+		case checks.Failed:
+			s.Fail++
+		case checks.Skipped:
+			s.Skip++
+		default:
+			// A status that this version does not know is never taken for health.
+			s.Unknown++
+		}
+		for _, f := range results[i].Findings {
+			if f.Severity == checks.Info {
+				s.Info++
+			}
+		}
+	}
+	return s
+}
+
+func kindOf(e *Error) ErrorKind {
+	if e == nil {
+		return ""
+	}
+	return e.Kind
+}
+
+func hasCode(results []checks.Result, codes []string) bool {
+	return slices.ContainsFunc(results, func(r checks.Result) bool {
+		return slices.ContainsFunc(r.Findings, func(f checks.Finding) bool { return slices.Contains(codes, f.Code) })
+	})
+}
+
+// advise answers what the reader has to decide now: may jobs run here?
+func advise(s Summary, results []checks.Result, ds []knowledge.Diagnosis, rerr *Error) (Advice, string) {
+	if kind := kindOf(rerr); kind == UsageError || kind == InternalError {
+		return NoIdea, "nothing was examined: " + rerr.Message
+	}
+	// Only a failure takes a node out of work, and only where it hurts the work.
+	for _, d := range ds {
+		if d.Severity == checks.Fail && !slices.Contains(elsewhere, d.Code) && d.Impact != knowledge.AtRisk && d.Impact != knowledge.None {
+			return Drain, about(d)
+		}
+	}
+	if s.Fail > 0 && len(ds) == 0 {
+		return Drain, unexplained(results)
+	}
+	if i := slices.IndexFunc(ds, func(d knowledge.Diagnosis) bool { return slices.Contains(elsewhere, d.Code) }); i >= 0 {
+		return NotRDMA, about(ds[i])
+	}
+	if i := slices.IndexFunc(ds, func(d knowledge.Diagnosis) bool { return slices.Contains(withoutRDMA, d.Code) }); i >= 0 {
+		return NotRDMA, about(ds[i])
+	}
+	if hasCode(results, withoutRDMA) {
+		return NotRDMA, "no RDMA device on this host"
+	}
+	switch {
+	case rerr != nil && s.Warn+s.Fail == 0:
+		return NoIdea, rerr.Message
+	case s.Warn+s.Fail > 0 && len(ds) > 0:
+		return Keep, "it works, but: " + about(ds[0])
+	case s.Warn > 0:
+		return Keep, "it works, but: " + unexplained(results)
+	case s.Pass == 0:
+		return NoIdea, blind(s, results)
+	case s.Unknown > 0:
+		return Keep, fmt.Sprintf("%s passed, %d could not look", checksN(s.Pass), s.Unknown)
+	}
+	return Keep, checksN(s.Pass) + " passed"
+}
+
+func about(d knowledge.Diagnosis) string {
+	title := d.Title
+	if title == "" {
+		title = d.Code
+	}
+	if d.Subject == "" {
+		return title
+	}
+	return title + ", " + d.Subject
+}
+
+// unexplained is the worst finding itself, where no page explains it.
+func unexplained(results []checks.Result) string {
+	for _, want := range []checks.Severity{checks.Fail, checks.Warn} {
+		for _, r := range results {
+			for _, f := range r.Findings {
+				if f.Severity == want {
+					return f.Subject + ": " + f.Message
+				}
+			}
+		}
+	}
+	return "a check did not pass"
+}
+
+// blind says why nothing was judged.
+func blind(s Summary, results []checks.Result) string {
+	for _, want := range []checks.Status{checks.Unknown, checks.Skipped} {
+		for _, r := range results {
+			if r.Status == want && r.Reason != "" {
+				return fmt.Sprintf("nothing could be judged: %s: %s", r.ID, r.Reason)
+			}
+		}
+	}
+	return "nothing was examined"
+}
+
+func checksN(n int) string {
+	if n == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", n)
+}
