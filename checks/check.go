@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
@@ -17,10 +18,16 @@ type Check struct {
 	Doc      string         // why it matters, one paragraph
 	Layer    Layer          // where it stands in the run order
 	Needs    []facts.Source // without one of these the check is unknown
+	Uses     []facts.Source // looked at where they were read; it can do without
 	Requires []*Check       // when one of these does not pass, this is skipped
 	Codes    []string       // every finding code that Run can report
+	Params   Params         // what the findings of each code carry
 	Run      func(*Pass)
 }
+
+// Params tells by code which parameters a finding carries, as words. A word
+// that ends in a question mark is there only where it is known.
+type Params map[string]string
 
 // Layer orders checks bottom up, as a fabric is built.
 type Layer int
@@ -182,3 +189,23 @@ func All() []*Check {
 
 // Retired are finding codes that are never used again.
 var Retired = []string{"udp-4791-filtered", "bad-link"}
+
+// ParamsOf tells which parameters a finding with code has always, and which
+// only sometimes. It is false for a code that no check reports.
+func ParamsOf(code string) (always, sometimes []string, ok bool) {
+	for _, c := range registry {
+		words, has := c.Params[code]
+		if !has {
+			continue
+		}
+		ok = true
+		for w := range strings.FieldsSeq(words) {
+			if name, maybe := strings.CutSuffix(w, "?"); maybe {
+				sometimes = append(sometimes, name)
+			} else {
+				always = append(always, name)
+			}
+		}
+	}
+	return always, sometimes, ok
+}

@@ -3,7 +3,8 @@ package checks
 import (
 	"fmt"
 	"iter"
-	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
@@ -28,6 +29,10 @@ func (p *Pass) Read(srcs ...facts.Source) *facts.Snapshot {
 	return p.snap
 }
 
+// Named reports whether the user, a policy or a baseline names anything that
+// must be here.
+func (p *Pass) Named() bool { return len(p.opt.Wanted) > 0 }
+
 // PortRef is a port together with the device that has it.
 type PortRef struct {
 	*facts.Port
@@ -47,11 +52,33 @@ func (r PortRef) Where() Where {
 	return Where{Device: r.Device.Name, Port: r.Number, Netdev: r.Netdev.Or(""), PCI: r.Device.PCI.Or("")}
 }
 
+// Params are the parameters every finding about the port has, and further
+// ones as name, value pairs. An empty value is left out.
+func (r PortRef) Params(pairs ...string) map[string]string {
+	return params(append([]string{"device", r.Device.Name, "port", strconv.Itoa(r.Number),
+		"netdev", r.Netdev.Or(""), "pci", r.Device.PCI.Or("")}, pairs...)...)
+}
+
+// params makes a map of name, value pairs; later pairs win, empty values are
+// left out.
+func params(pairs ...string) map[string]string {
+	m := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			m[pairs[i]] = pairs[i+1]
+		}
+	}
+	return m
+}
+
 // RoCE keeps ports that speak RoCE.
 func RoCE(r PortRef) bool { return facts.RoCE(r.Device, r.Port) }
 
 // IB keeps ports whose link layer is InfiniBand.
 func IB(r PortRef) bool { return r.LinkLayer.Or("") == facts.InfiniBand }
+
+// OnEthernet keeps ports that sit on an Ethernet netdev: RoCE and iWARP.
+func OnEthernet(r PortRef) bool { return r.LinkLayer.Or("") == facts.Ethernet }
 
 // Devices yields every device, and counts it as examined.
 func (p *Pass) Devices(keep func(*facts.Device) bool) iter.Seq[*facts.Device] {
@@ -116,18 +143,26 @@ func (p *Pass) Unread(subject, fact string) {
 	p.res.Unread = append(p.res.Unread, subject+" "+fact)
 }
 
-// NotApplicable uncounts a subject the question does not apply to.
-func (p *Pass) NotApplicable() { p.res.Examined-- }
+// NotApplicable uncounts a subject the question does not apply to. The reason
+// is shown if nothing else was examined.
+func (p *Pass) NotApplicable(format string, args ...any) {
+	p.res.Examined--
+	p.SkipReason(format, args...)
+}
 
 // Idle uncounts a subject that moved too little to be judged; a check that
 // judged nothing else is skipped with this reason.
 func (p *Pass) Idle(subject string) {
-	p.res.Examined--
-	p.skip = "idle: " + subject + " moved too few packets between the samples"
+	p.NotApplicable("idle: %s moved fewer than %d packets between the samples", subject, idlePackets)
 }
 
-// SkipReason sets what to say if nothing was examined.
-func (p *Pass) SkipReason(format string, args ...any) { p.skip = fmt.Sprintf(format, args...) }
+// SkipReason sets what to say if nothing was examined. Of several reasons the
+// first in lexical order is kept, so that the order of devices does not show.
+func (p *Pass) SkipReason(format string, args ...any) {
+	if why := fmt.Sprintf(format, args...); p.skip == "" || why < p.skip {
+		p.skip = why
+	}
+}
 
 // Examine counts n further subjects as judged, for checks that iterate
 // themselves.
@@ -141,95 +176,49 @@ func (p *Pass) Report(f Finding) {
 	p.res.Findings = append(p.res.Findings, f)
 }
 
-// Wanted reports whether a port is wanted (judgement: the user or a policy
-// names it, a process uses it, its netdev has a routable address, an
-// InfiniBand port has link, or most of its siblings are up) and why.
-func (p *Pass) Wanted(port PortRef) (bool, string) { return wanted(p.snap, p.opt, port) }
-
-func wanted(s *facts.Snapshot, opt Options, port PortRef) (bool, string) {
-	named := []string{port.String(), port.Device.Name}
-	if n, ok := port.Netdev.Get(); ok {
-		named = append(named, n)
-	}
-	for _, w := range opt.Wanted {
-		if slices.Contains(named, w) {
-			return true, "named by the user, a policy or a baseline"
+// gap finds why src could not be read of subject, a netdev or device name that
+// What holds as a word.
+func (p *Pass) gap(src facts.Source, subject string) (facts.Gap, bool) {
+	for _, g := range p.snap.Gaps {
+		if g.Source == src && hasWord(g.What, subject) {
+			return g, true
 		}
 	}
-	for _, proc := range s.Processes {
-		if u, ok := port.Device.Uverbs.Get(); ok && slices.Contains(proc.Uverbs, u) {
-			return true, fmt.Sprintf("pid %d (%s) has %s open", proc.PID, proc.Comm, u)
-		}
-	}
-	if name, ok := port.Netdev.Get(); ok {
-		if ip := routable(s, name, 0); ip != "" {
-			return true, name + " has the address " + ip
-		}
-	}
-	if IB(port) && port.PhysState.Or("") == "LinkUp" {
-		return true, "the link is up"
-	}
-	up, siblings := 0, 0
-	for i := range s.Devices {
-		d := &s.Devices[i]
-		if d == port.Device || !sibling(d, port.Device) {
-			continue
-		}
-		for j := range d.Ports {
-			if d.Ports[j].Number != port.Number {
-				continue
-			}
-			siblings++
-			if d.Ports[j].State.Or("") == facts.StateActive {
-				up++
-			}
-		}
-	}
-	if siblings >= 2 && up*2 > siblings {
-		return true, fmt.Sprintf("%d of %d devices of the same board are up", up, siblings)
-	}
-	return false, ""
+	return facts.Gap{}, false
 }
 
-// sibling tells devices of the same board and function number.
-func sibling(a, b *facts.Device) bool {
-	ba, ok1 := a.BoardID.Get()
-	bb, ok2 := b.BoardID.Get()
-	return ok1 && ok2 && ba == bb && function(a) == function(b)
+// hasWord reports whether text holds word between delimiters. A dot ends no
+// word, as netdevs may be called "eth2.100", but one may come before it, as in
+// "dcb-ieee-get.eth2".
+func hasWord(text, word string) bool {
+	if word == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || strings.IndexByte(" /:.,(", text[i-1]) >= 0) &&
+			(end == len(text) || strings.IndexByte(" /:,)", text[end]) >= 0) {
+			return true
+		}
+		from = i + 1
+	}
 }
 
-func function(d *facts.Device) string {
-	addr := d.PCI.Or("")
-	if len(addr) == 0 {
-		return ""
-	}
-	return addr[len(addr)-1:]
-}
-
-// routable is a global address of the netdev or of an upper one (VLAN, bond),
-// or "".
-func routable(s *facts.Snapshot, name string, depth int) string {
-	n := s.Netdev(name)
-	if n == nil || depth > 4 {
-		return ""
-	}
-	for _, a := range n.Addresses {
-		if a.Scope == "global" {
-			return a.IP
+// missing notes a fact that src did not give for a subject of port: where the
+// driver or kernel does not offer it the question does not apply, else it is
+// unread.
+func (p *Pass) missing(src facts.Source, subject, fact string) {
+	if g, ok := p.gap(src, subject); ok {
+		if g.Kind == facts.Unsupported {
+			p.NotApplicable("%s does not offer %s (%s)", subject, fact, g.Detail)
+			return
 		}
+		fact = fmt.Sprintf("%s (%s)", fact, g.Kind)
 	}
-	if m, ok := n.Master.Get(); ok {
-		if ip := routable(s, m, depth+1); ip != "" {
-			return ip
-		}
-	}
-	for i := range s.Netdevs {
-		up := &s.Netdevs[i]
-		if k := up.Kind.Or(""); up.Lower.Or("") == name && (k == "vlan" || k == "macvlan" || k == "ipvlan") {
-			if ip := routable(s, up.Name, depth+1); ip != "" {
-				return ip
-			}
-		}
-	}
-	return ""
+	p.Unread(subject, fact)
 }

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,6 +43,10 @@ func run(s *facts.Snapshot, c *Check, opt Options, blocked map[*Check]bool) (Res
 	}
 	p := &Pass{snap: s, opt: opt, touched: map[facts.Source]bool{}, res: res}
 	c.Run(p)
+	slices.SortStableFunc(p.res.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Code, b.Code))
+	})
+	slices.Sort(p.res.Unread)
 	p.res.Status, p.res.Reason = p.status()
 	return p.res, slices.Sorted(maps.Keys(p.touched))
 }

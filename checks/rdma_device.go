@@ -1,0 +1,63 @@
+package checks
+
+import "github.com/rdmadoctor/rdmadoctor/internal/facts"
+
+var rdmaDevice = register(&Check{
+	ID:    "rdma-device",
+	Title: "an RDMA device is on this host",
+	Doc: "Without a device there is nothing to examine. A kernel without RDMA, proved by ib_core being neither " +
+		"loaded nor among the modules and built-in parts of this kernel, is told apart from a kernel that has it and " +
+		"sees no device.",
+	Layer: Driver,
+	Needs: []facts.Source{facts.SysfsRDMA},
+	Uses:  []facts.Source{facts.ModuleList, facts.ModuleIndex},
+	Codes: []string{"no-rdma-device", "kernel-without-rdma"},
+	Params: Params{
+		"no-rdma-device":      "kernel?",
+		"kernel-without-rdma": "kernel? module",
+	},
+	Run: func(p *Pass) {
+		for range p.Devices(nil) {
+		}
+		s := p.Read(facts.ModuleList, facts.ModuleIndex)
+		if len(s.Devices) > 0 {
+			return
+		}
+		p.SkipReason("no RDMA device is on this host")
+		severity := Info
+		if p.Named() {
+			severity = Fail
+		}
+		kernel := s.Host.Kernel.Or("")
+		const class = "/sys/class/infiniband"
+		if present, ok := s.RDMA.SubsystemPresent.Get(); ok && !present && withoutRDMA(s) {
+			p.Report(Finding{
+				Code: "kernel-without-rdma", Severity: severity, Subject: hostSubject, Confidence: Proved,
+				Message: "this kernel has no ib_core, neither as a module nor built in, so no RDMA device can appear",
+				Evidence: []Evidence{{class, "absent"}, {"/proc/modules", "no ib_core"},
+					{moduleDir(s) + "modules.dep, modules.builtin", "no ib_core"}},
+				Params: params("kernel", kernel, "module", "ib_core"),
+			})
+			return
+		}
+		seen := "no entries"
+		if present, ok := s.RDMA.SubsystemPresent.Get(); ok && !present {
+			seen = "absent"
+		}
+		p.Report(Finding{
+			Code: "no-rdma-device", Severity: severity, Subject: hostSubject,
+			Message:  "the kernel shows no RDMA device of any kind",
+			Evidence: []Evidence{{class, seen}},
+			Params:   params("kernel", kernel),
+		})
+	},
+})
+
+// withoutRDMA reports whether ib_core is proved to be no part of this kernel.
+func withoutRDMA(s *facts.Snapshot) bool {
+	const core = "ib_core"
+	return s.Kernel.IndexRead && s.Module(core) == nil && !s.Kernel.Available[core] && !s.Kernel.Builtin[core]
+}
+
+// moduleDir is the folder of this kernel's module lists.
+func moduleDir(s *facts.Snapshot) string { return "/lib/modules/" + s.Host.Kernel.Or("RELEASE") + "/" }
