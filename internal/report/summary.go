@@ -134,10 +134,13 @@ func about(d knowledge.Diagnosis) string {
 	if title == "" {
 		title = d.Code
 	}
-	if d.Subject == "" {
+	switch n := len(d.Subjects); {
+	case d.Subject == "":
 		return title
+	case n > 1:
+		return fmt.Sprintf("%s (%s and %d more)", title, d.Subject, n-1)
 	}
-	return title + ", " + d.Subject
+	return title + " (" + d.Subject + ")"
 }
 
 // unexplained is the worst finding itself, where no page explains it.

@@ -47,7 +47,7 @@ func TestSummarize(t *testing.T) {
 	}{
 		{"healthy", rs(pass, skip), nil, nil, "", StatusPass, 0, Keep, "1 check passed"},
 		{"healthy, one blind", rs(pass, unknown), nil, nil, "", StatusPass, 0, Keep, "1 could not look"},
-		{"warn", rs(pass, warn), ds(dWarn), nil, checks.Warn, StatusWarn, 1, Keep, "it works, but: title of memlock-low, mlx5_0/1"},
+		{"warn", rs(pass, warn), ds(dWarn), nil, checks.Warn, StatusWarn, 1, Keep, "it works, but: title of memlock-low (mlx5_0/1)"},
 		{"warn, no page", rs(pass, warn), nil, nil, checks.Warn, StatusWarn, 1, Keep, "seen and wanted"},
 		{"warn, --fail-on fail", rs(pass, warn), ds(dWarn), nil, checks.Fail, StatusWarn, 0, Keep, "title of memlock-low"},
 		{"fail", rs(pass, warn, fail), ds(dFail, dWarn), nil, "", StatusFail, 2, Drain, "title of port-no-carrier"},
