@@ -1,0 +1,183 @@
+package hostio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxNames bounds a directory listing.
+const maxNames = 1 << 17
+
+// neverRead are base names that are refused wherever they are. Reading them
+// reaches device memory or firmware (sysfs-bus-pci: rom, resourceN, vpd), takes
+// records away from other readers (/proc/kmsg, trace_pipe) or reads memory.
+var neverRead = regexp.MustCompile(`^(vpd|rom|resource([0-9]+(_wc)?)?|kmsg|trace_pipe|mem|kcore)$`)
+
+// mayOpen are the only device nodes that are opened.
+var mayOpen = regexp.MustCompile(`^/dev/infiniband/(uverbs[0-9]{1,5}|rdma_cm)$`)
+
+// refused reports whether a path is never read, whatever a collector asks for.
+func refused(name string) bool {
+	return !path.IsAbs(name) || strings.ContainsRune(name, 0) ||
+		neverRead.MatchString(path.Base(name)) || strings.HasPrefix(path.Clean(name), "/sys/kernel/debug/")
+}
+
+// readFile reads the first limit bytes with one open. Opening with O_NONBLOCK
+// cannot wait on a FIFO, and what is not a regular file is not opened at all.
+func readFile(name string, limit int) Result {
+	if refused(name) {
+		return Result{NotInForm: true}
+	}
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	limit = min(limit, MaxData)
+	var st unix.Stat_t
+	if err := uninterrupted(func() error { return unix.Stat(name, &st) }); err != nil {
+		return failed(err)
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		return failed(unix.EISDIR)
+	default:
+		return Result{NotInForm: true}
+	}
+	var fd int
+	err := uninterrupted(func() (err error) {
+		fd, err = unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return failed(err)
+	}
+	defer unix.Close(fd)
+	return readAll(fd, limit)
+}
+
+// readAll reads to the end of the file or past limit. It uses read(2) itself
+// because sysfs answers a whole value per read and os.File would poll.
+func readAll(fd, limit int) Result {
+	data := make([]byte, 0, 4096+1)
+	for {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, cap(data))
+		}
+		var n int
+		err := uninterrupted(func() (err error) {
+			n, err = unix.Read(fd, data[len(data):min(cap(data), limit+1)])
+			return err
+		})
+		if err != nil {
+			return Result{Data: data, Errno: errnoOf(err)}
+		}
+		if n == 0 {
+			return Result{Data: data}
+		}
+		if data = data[:len(data)+n]; len(data) > limit {
+			return Result{Data: data[:limit], Truncated: true}
+		}
+	}
+}
+
+func readLink(name string) Result {
+	if !path.IsAbs(name) {
+		return Result{NotInForm: true}
+	}
+	target, err := os.Readlink(name)
+	if err != nil {
+		return failed(err)
+	}
+	return Result{Data: []byte(target)}
+}
+
+// readDir lists a directory. A name that holds a newline cannot be told in one
+// line and is left out; the kernel makes no such names.
+func readDir(name string) Result {
+	if !path.IsAbs(name) {
+		return Result{NotInForm: true}
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return failed(err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(maxNames + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return failed(err)
+	}
+	res := Result{Truncated: len(names) > maxNames}
+	names = slices.DeleteFunc(names[:min(len(names), maxNames)], func(n string) bool { return strings.Contains(n, "\n") })
+	slices.Sort(names)
+	if len(names) > 0 {
+		res.Data = []byte(strings.Join(names, "\n") + "\n")
+	}
+	return res
+}
+
+func statFile(name string) Result {
+	if !path.IsAbs(name) {
+		return Result{NotInForm: true}
+	}
+	var st unix.Stat_t
+	if err := uninterrupted(func() error { return unix.Stat(name, &st) }); err != nil {
+		return failed(err)
+	}
+	return asJSON(FileStat{
+		Mode: st.Mode, UID: st.Uid, GID: st.Gid, Inode: st.Ino,
+		Major: unix.Major(uint64(st.Rdev)), Minor: unix.Minor(uint64(st.Rdev)),
+	})
+}
+
+// tryOpen opens a verbs or connection manager node as a verbs program does,
+// and closes it. A node whose number no driver has registered is answered with
+// the kernel's own ENXIO without opening it: opening such a node makes the
+// kernel look for a module by its number.
+func tryOpen(name string) Result {
+	if !mayOpen.MatchString(name) {
+		return Result{NotInForm: true}
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		return failed(err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return Result{NotInForm: true}
+	}
+	number := fmt.Sprintf("%d:%d", unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev)))
+	if exists("/sys/dev/char") && !exists("/sys/dev/char/"+number) {
+		return failed(unix.ENXIO)
+	}
+	var fd int
+	err := uninterrupted(func() (err error) {
+		fd, err = unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW, 0)
+		return err
+	})
+	if err != nil {
+		return failed(err)
+	}
+	unix.Close(fd)
+	return Result{}
+}
+
+func exists(name string) bool {
+	var st unix.Stat_t
+	return unix.Stat(name, &st) == nil
+}
+
+func asJSON(v any) Result {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return Result{Errno: unix.EIO}
+	}
+	return Result{Data: b}
+}

@@ -1,0 +1,195 @@
+package hostio
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// stuckCount counts killed processes that have not ended.
+type stuckCount struct{ n atomic.Int64 }
+
+func (s *stuckCount) value() int { return int(s.n.Load()) }
+
+// A reader is one running child process.
+type reader struct {
+	cmd   *exec.Cmd
+	in    *os.File
+	out   *os.File
+	reply chan []byte // frames; closed when the process has no more
+	quit  chan struct{}
+	next  uint32 // id of the next op
+	stuck *stuckCount
+	gone  chan struct{} // closed when the process was reaped
+}
+
+// spawn runs f on a thread that lives as long as the program. The kernel sends
+// the parent death signal when the thread that forked ends, and Go ends
+// threads.
+var spawn = sync.OnceValue(func() func(f func() error) error {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return func(f func() error) error {
+		done := make(chan error)
+		work <- func() { done <- f() }
+		return <-done
+	}
+})
+
+// startReader starts argv and waits for its greeting. It is in a process group
+// of its own, so that an interrupt key ends the parent only, which then ends
+// it.
+func startReader(ctx context.Context, argv, env []string, limit time.Duration, stuck *stuckCount) (*reader, error) {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		childIn.Close()
+		in.Close()
+		return nil, err
+	}
+	p := &reader{in: in, out: out, reply: make(chan []byte), quit: make(chan struct{}), gone: make(chan struct{}), stuck: stuck}
+	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd.Env, p.cmd.Stdin, p.cmd.Stdout = env, childIn, childOut
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	err = spawn()(p.cmd.Start)
+	childIn.Close()
+	childOut.Close()
+	if err != nil {
+		in.Close()
+		out.Close()
+		return nil, err
+	}
+	go p.receive()
+	go func() {
+		p.cmd.Wait() // How it ended does not matter: it was killed, or its answers stop.
+		close(p.gone)
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case frame, ok := <-p.reply:
+		if ok && string(frame) == hello {
+			return p, nil
+		}
+		p.kill()
+		return nil, syscall.EPROTO
+	case <-timer.C:
+		p.kill()
+		return nil, syscall.ETIMEDOUT
+	case <-ctx.Done():
+		p.kill()
+		return nil, syscall.ETIMEDOUT
+	}
+}
+
+// receive reads frames until the process or its killer ends it.
+func (p *reader) receive() {
+	defer close(p.reply)
+	r := bufio.NewReaderSize(p.out, 64<<10)
+	for {
+		frame, err := readFrame(r)
+		if err != nil {
+			return
+		}
+		select {
+		case p.reply <- frame:
+		case <-p.quit:
+			return
+		}
+	}
+}
+
+// kill ends the process without waiting for it: one that sleeps in the kernel
+// may never end.
+func (p *reader) kill() {
+	close(p.quit)
+	p.in.Close()
+	p.out.Close()
+	p.cmd.Process.Kill()
+	p.stuck.n.Add(1)
+	go func() {
+		<-p.gone
+		p.stuck.n.Add(-1)
+	}()
+}
+
+// How an exchange ended.
+type ending int
+
+const (
+	ended     ending = iota // every op has its answer
+	hung                    // the next op gave no answer in time
+	broke                   // the process died or talked nonsense at the next op
+	cancelled               // the context is over
+)
+
+// answer sends the ops that todo names and stores their results in rs. It
+// returns how many were answered.
+func (p *reader) answer(ctx context.Context, ops []Op, todo []int, deadline time.Duration, rs []Result) (int, ending) {
+	first := p.next
+	var batch []byte
+	for k, i := range todo {
+		one, ok := appendOp(nil, first+uint32(k), ops[i])
+		if !ok { // The child answers an op without a kind with NotInForm.
+			one, _ = appendOp(nil, first+uint32(k), Op{})
+		}
+		batch = appendFrame(batch, one)
+	}
+	p.next += uint32(len(todo))
+	// It ends by itself when all is read, or when kill closes the pipe.
+	go p.in.Write(batch)
+
+	timer := time.NewTimer(deadline)
+	defer timer.Stop()
+	for k, i := range todo {
+		timer.Reset(deadline)
+		frame, end := p.frame(ctx, timer.C)
+		if end != ended {
+			return k, end
+		}
+		id, res, err := parseResult(frame)
+		if err != nil || id != first+uint32(k) {
+			return k, broke
+		}
+		if res.TimedOut { // Its kind of wait has a timeout of its own: a lost op all the same.
+			return k, hung
+		}
+		rs[i] = res
+	}
+	return len(todo), ended
+}
+
+// frame waits for the next frame. One that is there when the time is up counts.
+func (p *reader) frame(ctx context.Context, timeout <-chan time.Time) ([]byte, ending) {
+	var frame []byte
+	var ok bool
+	select {
+	case frame, ok = <-p.reply:
+	case <-ctx.Done():
+		return nil, cancelled
+	case <-timeout:
+		select {
+		case frame, ok = <-p.reply:
+		default:
+			return nil, hung
+		}
+	}
+	if !ok {
+		return nil, broke
+	}
+	return frame, ended
+}
