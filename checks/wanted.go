@@ -39,24 +39,8 @@ func (p *Pass) WantedDevice(d *facts.Device) (bool, string) {
 const byName = "named by the user, a policy or a baseline"
 
 func wanted(s *facts.Snapshot, opt Options, port PortRef) (bool, string) {
-	named := []string{port.String(), port.Device.Name}
-	if n, ok := port.Netdev.Get(); ok {
-		named = append(named, n)
-	}
-	for _, w := range opt.Wanted {
-		if slices.Contains(named, w) {
-			return true, byName
-		}
-	}
-	for _, proc := range s.Processes {
-		if opens(&proc, port.Device) {
-			return true, opener(&proc, port.Device)
-		}
-	}
-	if name, ok := port.Netdev.Get(); ok {
-		if ip := routable(s, name, 0); ip != "" {
-			return true, name + " has the address " + ip
-		}
+	if ok, why := wantedWithoutLink(s, opt, port); ok {
+		return true, why
 	}
 	if IB(port) && port.PhysState.Or("") == "LinkUp" {
 		return true, "the link is up"
@@ -79,6 +63,31 @@ func wanted(s *facts.Snapshot, opt Options, port PortRef) (bool, string) {
 	}
 	if siblings >= 2 && up*2 > siblings { // One sibling alone is no pattern.
 		return true, fmt.Sprintf("%d of %d devices of the same board are up", up, siblings)
+	}
+	return false, ""
+}
+
+// wantedWithoutLink is wanted by what uses or names the port, whatever its link
+// and its siblings say.
+func wantedWithoutLink(s *facts.Snapshot, opt Options, port PortRef) (bool, string) {
+	named := []string{port.String(), port.Device.Name}
+	if n, ok := port.Netdev.Get(); ok {
+		named = append(named, n)
+	}
+	for _, w := range opt.Wanted {
+		if slices.Contains(named, w) {
+			return true, byName
+		}
+	}
+	for _, proc := range s.Processes {
+		if opens(&proc, port.Device) {
+			return true, opener(&proc, port.Device)
+		}
+	}
+	if name, ok := port.Netdev.Get(); ok {
+		if ip := routable(s, name, 0); ip != "" {
+			return true, name + " has the address " + ip
+		}
 	}
 	return false, ""
 }

@@ -1,0 +1,127 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
+
+var ethernetPortUp = register(&Check{
+	ID:    "ethernet-port-up",
+	Title: "every wanted Ethernet port has link",
+	Doc: "RoCE and iWARP ports follow their netdev: it must be administratively up and have carrier. A dark port that " +
+		"nothing uses is no fault.",
+	Layer: Link,
+	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
+	Uses:  []facts.Source{facts.ProcessList, facts.Ethtool},
+	Codes: []string{"port-admin-down", "port-no-carrier", "port-down-unused", "port-wrong-cabled"},
+	Params: Params{
+		"port-admin-down":   "device port netdev? pci?",
+		"port-no-carrier":   "device port netdev pci? ext_state?",
+		"port-down-unused":  "device port netdev? pci?",
+		"port-wrong-cabled": "device port netdev? pci? lit",
+	},
+	Run: func(p *Pass) {
+		p.Read(facts.Ethtool)
+		for port := range p.Ports(OnEthernet) {
+			judgeEthernetPort(p, port)
+		}
+	},
+})
+
+func judgeEthernetPort(p *Pass, port PortRef) {
+	n := p.Read(facts.Links).Netdev(port.Netdev.Or(""))
+	if n == nil {
+		p.Unread(port.String(), "netdev")
+		return
+	}
+	// A VLAN on a netdev that is down is down for that one's sake.
+	if below := p.snap.Beneath(n); down(below) {
+		n = below
+	}
+	want, why := p.Wanted(port)
+	f := Finding{
+		Severity: Fail, Subject: port.String(), Confidence: Proved, Where: port.Where(),
+		Params: port.Params("netdev", n.Name),
+	}
+	state := Evidence{port.Path("state"), port.State.String()}
+	up, ok := n.AdminUp.Get()
+	carrier, seen := lit(n)
+	switch {
+	case !ok:
+		p.Unread(port.String(), n.Name+" flags")
+		return
+	case !up:
+		f.Code = "port-admin-down"
+		f.Message = fmt.Sprintf("netdev %s is administratively down", n.Name)
+		f.Evidence = []Evidence{{"RTM_GETLINK " + n.Name, "IFF_UP is clear, operstate " + n.OperState.String()}, state}
+	case !seen:
+		p.Unread(port.String(), n.Name+" carrier")
+		return
+	case carrier:
+		return
+	default:
+		f.Code = "port-no-carrier"
+		f.Message = fmt.Sprintf("netdev %s is up and has no carrier", n.Name)
+		f.Evidence = []Evidence{{"/sys/class/net/" + n.Name + "/operstate", n.OperState.String()}, state}
+		if ext, ok := n.ExtState.Get(); ok {
+			f.Message += ": " + ext
+			f.Params["ext_state"] = ext
+			f.Evidence = append(f.Evidence, Evidence{"ETHTOOL_A_LINKSTATE_EXT_STATE " + n.Name, ext})
+		}
+		if other, ok := p.litUnwanted(port, p.ethernetLit); want && ok {
+			wrongCabled(&f, other)
+		}
+	}
+	if want {
+		f.Evidence = append(f.Evidence, Evidence{"use of " + port.String(), why})
+	} else {
+		unused(&f)
+	}
+	p.Report(f)
+}
+
+// unused turns a finding about a dark port into one about a port that nothing
+// uses.
+func unused(f *Finding) {
+	f.Code, f.Severity = "port-down-unused", Info
+	f.Message += "; nothing uses it"
+	delete(f.Params, "ext_state")
+}
+
+// wrongCabled turns a finding about a dark port into one about a cable in the
+// card's other port.
+func wrongCabled(f *Finding, other PortRef) {
+	f.Code, f.Confidence = "port-wrong-cabled", Likely
+	f.Message += ", while " + other.String() + " of the same card has link and nothing uses it"
+	f.Evidence = append(f.Evidence, Evidence{other.Path("state"), other.State.String()})
+	delete(f.Params, "ext_state")
+	f.Params["lit"] = other.String()
+}
+
+// ethernetLit reports whether the port's netdev has carrier.
+func (p *Pass) ethernetLit(port PortRef) bool {
+	n := p.snap.Netdev(port.Netdev.Or(""))
+	if n == nil || down(n) {
+		return false
+	}
+	carrier, ok := lit(n)
+	return ok && carrier
+}
+
+func down(n *facts.Netdev) bool { return !n.AdminUp.Or(true) }
+
+// lit reports whether n has carrier, by operstate where carrier was not read.
+// Drivers disagree about phys_state, so it is not looked at.
+func lit(n *facts.Netdev) (carrier, ok bool) {
+	if c, ok := n.Carrier.Get(); ok {
+		return c, true
+	}
+	switch n.OperState.Or("") {
+	case "up":
+		return true, true
+	case "down", "lowerlayerdown":
+		return false, true
+	}
+	return false, false
+}
