@@ -1,0 +1,136 @@
+package collect
+
+import (
+	"errors"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+)
+
+// A batch gathers the reads of one level (all attributes of all devices, say)
+// so that they cost one exchange, and hands each answer to its own func when
+// it runs.
+type batch struct {
+	r    *Reader
+	ops  []hostio.Op
+	then []func(hostio.Result)
+}
+
+func (r *Reader) batch() *batch { return &batch{r: r} }
+
+// add asks for op. Then is called with whatever comes of it.
+func (b *batch) add(op hostio.Op, then func(hostio.Result)) {
+	b.ops = append(b.ops, op)
+	b.then = append(b.then, then)
+}
+
+// run does the reads. A batch runs once.
+func (b *batch) run() {
+	if len(b.ops) == 0 {
+		return
+	}
+	for i, res := range b.r.Do(b.ops...) {
+		b.then[i](res)
+	}
+}
+
+// file asks for a file's text. Unread it is a gap.
+func (b *batch) file(path string, then func(text string)) {
+	b.add(hostio.Op{Kind: hostio.ReadFile, Name: path}, func(res hostio.Result) {
+		if err := res.Err(); err != nil {
+			b.r.Gap(path, err)
+			return
+		}
+		then(res.Text())
+	})
+}
+
+// fileIf asks for a file that many hosts rightly lack: an absent one is no gap.
+func (b *batch) fileIf(path string, then func(text string)) {
+	b.add(hostio.Op{Kind: hostio.ReadFile, Name: path}, func(res hostio.Result) {
+		switch err := res.Err(); {
+		case err == nil:
+			then(res.Text())
+		case !absent(err):
+			b.r.Gap(path, err)
+		}
+	})
+}
+
+// dir asks for a directory's names.
+func (b *batch) dir(path string, then func(names []string)) {
+	b.add(hostio.Op{Kind: hostio.ReadDir, Name: path}, func(res hostio.Result) {
+		if err := res.Err(); err != nil {
+			b.r.Gap(path, err)
+			return
+		}
+		then(b.r.bounded(path, res.Lines()))
+	})
+}
+
+// dirIf is dir for one that many hosts rightly lack.
+func (b *batch) dirIf(path string, then func(names []string)) {
+	b.add(hostio.Op{Kind: hostio.ReadDir, Name: path}, func(res hostio.Result) {
+		switch err := res.Err(); {
+		case err == nil:
+			then(b.r.bounded(path, res.Lines()))
+		case !absent(err):
+			b.r.Gap(path, err)
+		}
+	})
+}
+
+// linkIf asks for the target of a symbolic link. What is no link, as in a
+// copied tree that followed it, is passed over like an absent one.
+func (b *batch) linkIf(path string, then func(target string)) {
+	b.add(hostio.Op{Kind: hostio.ReadLink, Name: path}, func(res hostio.Result) {
+		err := res.Err()
+		if err == nil {
+			then(res.Text())
+			return
+		}
+		if kind, _ := classify(err); kind == facts.Denied || kind == facts.Timeout {
+			b.r.Gap(path, err)
+		}
+	})
+}
+
+// absent reports whether err says that a file is not there.
+func absent(err error) bool {
+	kind, _ := classify(err)
+	return kind == facts.Absent
+}
+
+// mostNames bounds one directory: a GID table has up to 1,024 slots, a busy
+// host some thousand PCI functions, processes and interfaces. Past it a tree
+// is hostile or not what it says.
+const mostNames = 16384
+
+// bounded cuts a listing that is longer than any real one.
+func (r *Reader) bounded(path string, names []string) []string {
+	if len(names) > mostNames {
+		r.gap(path, facts.Malformed, "more than 16384 entries, the rest is left out")
+		return names[:mostNames]
+	}
+	return names
+}
+
+// attr asks for one attribute and stores it in dst. What cannot be read, or is
+// not in the form that parse wants, is a gap.
+func attr[T any](b *batch, path string, dst *facts.Opt[T], parse func(string) (T, error)) {
+	b.file(path, func(text string) { store(b.r, path, text, dst, parse) })
+}
+
+// attrIf is attr for a file that many hosts rightly lack.
+func attrIf[T any](b *batch, path string, dst *facts.Opt[T], parse func(string) (T, error)) {
+	b.fileIf(path, func(text string) { store(b.r, path, text, dst, parse) })
+}
+
+func store[T any](r *Reader, path, text string, dst *facts.Opt[T], parse func(string) (T, error)) {
+	switch v, err := parse(text); {
+	case err == nil:
+		*dst = facts.Some(v)
+	case !errors.Is(err, errNoValue):
+		r.Malformed(path, text, err.Error())
+	}
+}
