@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 )
 
 // apt asks Debian's package lists, and downloads packages, without changing
@@ -52,7 +54,7 @@ func (a *apt) refresh(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	_, err = run(ctx, a.debs, "apt-get", append(a.options(), "update")...)
+	_, err = tool.Run(ctx, a.debs, "apt-get", append(a.options(), "update")...)
 	return err
 }
 
@@ -68,11 +70,11 @@ func (a *apt) download(ctx context.Context, name, version string) (string, error
 	args := func() []string {
 		return append(a.options(), "download", name+"="+version)
 	}
-	_, err = run(ctx, a.debs, "apt-get", args()...)
+	_, err = tool.Run(ctx, a.debs, "apt-get", args()...)
 	if err != nil && !a.own && ctx.Err() == nil {
 		// The host's lists are old: the server has replaced the file.
 		if err = a.refresh(ctx); err == nil {
-			_, err = run(ctx, a.debs, "apt-get", args()...)
+			_, err = tool.Run(ctx, a.debs, "apt-get", args()...)
 		}
 	}
 	if err != nil {
@@ -133,7 +135,7 @@ func (a *apt) lookUp(ctx context.Context, series string) (packages, error) {
 		return p, fmt.Errorf("find headers of %s: got %q, want headers, common "+
 			"headers and kbuild", p.release, p.headers)
 	}
-	out, err := run(ctx, a.debs, "apt-cache", append(a.options(), "show",
+	out, err := tool.Run(ctx, a.debs, "apt-cache", append(a.options(), "show",
 		"--no-all-versions", p.image)...)
 	if err != nil {
 		return p, err
@@ -147,7 +149,7 @@ func (a *apt) lookUp(ctx context.Context, series string) (packages, error) {
 
 // depends lists the direct dependencies of a package, none if it is unknown.
 func (a *apt) depends(ctx context.Context, name string) []string {
-	out, err := run(ctx, a.debs, "apt-cache", append(a.options(), "depends",
+	out, err := tool.Run(ctx, a.debs, "apt-cache", append(a.options(), "depends",
 		name)...)
 	if err != nil {
 		return nil

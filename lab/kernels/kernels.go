@@ -23,6 +23,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 )
 
 // Series lists the kernel series that the lab boots, oldest first.
@@ -49,7 +51,7 @@ type Kernel struct {
 
 // Ensure returns the kernel of a series, after it has downloaded and unpacked
 // whatever is missing in the cache. Several processes may call it at once.
-// A missing tool is a *ToolError.
+// A missing tool is a *tool.MissingError.
 func Ensure(ctx context.Context, cache, series string) (Kernel, error) {
 	if !slices.Contains(Series(), series) {
 		return Kernel{}, fmt.Errorf("kernel series %q: want one of %q", series,
@@ -97,7 +99,7 @@ func ready(dir string) (Kernel, bool) {
 
 // fetch downloads and unpacks a kernel into dir and records it there.
 func fetch(ctx context.Context, cache, dir, series string) (Kernel, error) {
-	if err := needTools("apt-get", "apt-cache", "dpkg-deb", "depmod"); err != nil {
+	if err := tool.Need("apt-get", "apt-cache", "dpkg-deb", "depmod"); err != nil {
 		return Kernel{}, err
 	}
 	a, err := newApt(ctx, cache)

@@ -110,20 +110,6 @@ func TestReplaceDirKeepsOldOnFailure(t *testing.T) {
 	}
 }
 
-func TestMissingTool(t *testing.T) {
-	err := needTools("no-such-program")
-	if e, ok := errors.AsType[*ToolError](err); !ok || e.Tool != "no-such-program" {
-		t.Errorf("got %v, want a ToolError", err)
-	}
-}
-
-func TestRunReportsStandardError(t *testing.T) {
-	_, err := run(context.Background(), "", "sh", "-c", "echo why >&2; exit 3")
-	if err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
-		t.Errorf("got %v, want exit status and text", err)
-	}
-}
-
 func TestCacheFromEnvironment(t *testing.T) {
 	t.Setenv(CacheEnv, "/somewhere/cache")
 	if got, err := Cache(); err != nil || got != "/somewhere/cache" {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 )
 
 // sourceFolders are the parts of the kernel's source that the lab reads: two
@@ -39,7 +41,7 @@ func Source(ctx context.Context, cache string, k Kernel) (string, error) {
 	if b, err := os.ReadFile(stamp); err == nil && string(b) == want {
 		return source, nil
 	}
-	if err := needTools("apt-get", "apt-cache", "dpkg-deb", "tar",
+	if err := tool.Need("apt-get", "apt-cache", "dpkg-deb", "tar",
 		"xz"); err != nil {
 		return "", err
 	}
@@ -69,7 +71,7 @@ func Source(ctx context.Context, cache string, k Kernel) (string, error) {
 func unpackSource(ctx context.Context, deb, dir string) error {
 	outer := filepath.Join(dir, ".deb")
 	defer os.RemoveAll(outer)
-	if _, err := run(ctx, "", "dpkg-deb", "-x", deb, outer); err != nil {
+	if _, err := tool.Run(ctx, "", "dpkg-deb", "-x", deb, outer); err != nil {
 		return err
 	}
 	found, err := filepath.Glob(filepath.Join(outer, "usr/src/linux-source-*.tar.xz"))
@@ -82,6 +84,6 @@ func unpackSource(ctx context.Context, deb, dir string) error {
 	for _, folder := range sourceFolders {
 		args = append(args, top+"/"+folder)
 	}
-	_, err = run(ctx, "", "tar", args...)
+	_, err = tool.Run(ctx, "", "tar", args...)
 	return err
 }

@@ -6,16 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 )
 
 // unpackImage unpacks the image package into k.Root and makes the module
 // indexes, which the package's own installation script would make.
 func unpackImage(ctx context.Context, deb string, k Kernel) error {
 	return replaceDir(k.Root, func(tmp string) error {
-		if _, err := run(ctx, "", "dpkg-deb", "-x", deb, tmp); err != nil {
+		if _, err := tool.Run(ctx, "", "dpkg-deb", "-x", deb, tmp); err != nil {
 			return err
 		}
-		_, err := run(ctx, "", "depmod", "-b", tmp, k.Release)
+		_, err := tool.Run(ctx, "", "depmod", "-b", tmp, k.Release)
 		return err
 	})
 }
@@ -27,7 +29,7 @@ func unpackHeaders(ctx context.Context, debs []string, k Kernel) error {
 	top := filepath.Dir(filepath.Dir(filepath.Dir(k.Headers)))
 	return replaceDir(top, func(tmp string) error {
 		for _, deb := range debs {
-			if _, err := run(ctx, "", "dpkg-deb", "-x", deb, tmp); err != nil {
+			if _, err := tool.Run(ctx, "", "dpkg-deb", "-x", deb, tmp); err != nil {
 				return err
 			}
 		}

@@ -5,7 +5,6 @@
  * of the kernel that the module is built for.
  */
 #include <linux/math64.h>
-#include <linux/timekeeping.h>
 
 #include "labnic.h"
 
@@ -134,9 +133,9 @@ void labnic_count_name(int i, char *name)
 	snprintf(name, ETH_GSTRING_LEN, pause_names[i % LN_PAUSE], class);
 }
 
-static u64 grown(const struct labnic_count *c, u64 now)
+static u64 grown(const struct labnic_port *p, const struct labnic_count *c)
 {
-	return mul_u64_u64_div_u64(c->rate + c->extra, now - c->since,
+	return mul_u64_u64_div_u64(c->rate + c->extra, p->pair->now - c->since,
 				   NSEC_PER_SEC);
 }
 
@@ -147,17 +146,16 @@ u64 labnic_count_value(const struct labnic_port *p, int i)
 
 	if (!p->counting)
 		return c->base;
-	return c->base + grown(c, ktime_get_boottime_ns());
+	return c->base + grown(p, c);
 }
 
 static void settle(struct labnic_port *p, int i)
 {
 	struct labnic_count *c = &p->count[i];
-	u64 now = ktime_get_boottime_ns();
 
 	if (p->counting)
-		c->base += grown(c, now);
-	c->since = now;
+		c->base += grown(p, c);
+	c->since = p->pair->now;
 }
 
 void labnic_count_set(struct labnic_port *p, int i, u64 value)
@@ -273,8 +271,8 @@ void labnic_get_ethtool_stats(struct net_device *dev,
 	int list[LABNIC_COUNTERS], n, i;
 
 	n = shown(p, list);
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	for (i = 0; i < n; i++)
 		data[i] = labnic_count_value(p, list[i]);
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 }

@@ -23,14 +23,14 @@ static int getpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	pfc->pfc_cap = LABNIC_PRIOS;
 	pfc->pfc_en = p->dcb.pfc_en;
 	pfc->delay = p->dcb.cable_len;
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	for (i = 0; i < LABNIC_PRIOS; i++) {
 		pfc->requests[i] = labnic_count_value(p,
 			labnic_pause_index(i, LN_PAUSE_TX));
 		pfc->indications[i] = labnic_count_value(p,
 			labnic_pause_index(i, LN_PAUSE_RX));
 	}
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 	return 0;
 }
 
@@ -55,10 +55,10 @@ static int setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	struct labnic_port *p = netdev_priv(dev);
 	bool changed = pfc->pfc_en != p->dcb.pfc_en;
 
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	p->dcb.pfc_en = pfc->pfc_en;
 	labnic_congestion_update(p->pair);
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 	if (pfc->delay && pfc->delay < MAX_CABLE_LEN)
 		p->dcb.cable_len = pfc->delay;
 	labnic_buffers_follow_pfc(p);

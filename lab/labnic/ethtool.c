@@ -36,11 +36,11 @@ static int set_pauseparam(struct net_device *dev,
 
 	if (pause->autoneg)
 		return -EINVAL;
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	p->link.rx_pause = pause->rx_pause;
 	p->link.tx_pause = pause->tx_pause;
 	labnic_congestion_update(p->pair);
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 	return 0;
 }
 
@@ -50,10 +50,10 @@ static void get_pause_stats(struct net_device *dev,
 {
 	struct labnic_port *p = netdev_priv(dev);
 
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	stats->tx_pause_frames = labnic_count_value(p, LN_TX_PAUSE_CTRL_PHY);
 	stats->rx_pause_frames = labnic_count_value(p, LN_RX_PAUSE_CTRL_PHY);
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 }
 
 /* Imitates mlx5e_get_fecparam: configured and, while up, active mode. */
@@ -94,14 +94,14 @@ static void get_fec_stats(struct net_device *dev,
 
 	if (p->link.fec_active == ETHTOOL_FEC_OFF)
 		return;
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	stats->corrected_bits.total =
 		labnic_count_value(p, LN_RX_CORRECTED_BITS_PHY);
 	stats->corrected_blocks.total =
 		labnic_count_value(p, LN_FEC_CORRECTED_BLOCKS);
 	stats->uncorrectable_blocks.total =
 		labnic_count_value(p, LN_FEC_UNCORRECTABLE_BLOCKS);
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 }
 
 /* Imitates mlx5e_get_ringparam. */

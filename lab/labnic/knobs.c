@@ -84,10 +84,10 @@ static int knob_set(void *data, u64 v)
 	if (v > k->max)
 		return -ERANGE;
 	rtnl_lock();
-	spin_lock_bh(&pair->lock);
+	labnic_lock(pair);
 	store(f->port, k, v);
 	labnic_congestion_update(pair);
-	spin_unlock_bh(&pair->lock);
+	labnic_unlock(pair);
 	if (k->link)
 		labnic_link_update(pair);
 	rtnl_unlock();
@@ -99,9 +99,9 @@ static int count_get(void *data, u64 *v)
 {
 	struct labnic_file *f = data;
 
-	spin_lock_bh(&f->port->pair->lock);
+	labnic_lock(f->port->pair);
 	*v = labnic_count_value(f->port, f->i);
-	spin_unlock_bh(&f->port->pair->lock);
+	labnic_unlock(f->port->pair);
 	return 0;
 }
 
@@ -109,9 +109,9 @@ static int count_set(void *data, u64 v)
 {
 	struct labnic_file *f = data;
 
-	spin_lock_bh(&f->port->pair->lock);
+	labnic_lock(f->port->pair);
 	labnic_count_set(f->port, f->i, v);
-	spin_unlock_bh(&f->port->pair->lock);
+	labnic_unlock(f->port->pair);
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(count_fops, count_get, count_set, "%llu\n");
@@ -128,9 +128,9 @@ static int rate_set(void *data, u64 v)
 {
 	struct labnic_file *f = data;
 
-	spin_lock_bh(&f->port->pair->lock);
+	labnic_lock(f->port->pair);
 	labnic_count_set_rate(f->port, f->i, v);
-	spin_unlock_bh(&f->port->pair->lock);
+	labnic_unlock(f->port->pair);
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE(rate_fops, rate_get, rate_set, "%llu\n");

@@ -11,6 +11,7 @@
 #include <linux/dcbnl.h>
 #include <linux/debugfs.h>
 #include <linux/ethtool.h>
+#include <linux/ktime.h>
 #include <linux/netdevice.h>
 #include <linux/platform_device.h>
 #include <linux/spinlock.h>
@@ -24,12 +25,25 @@
 #define LABNIC_BUFFERS DCBX_MAX_BUFFERS
 
 /* What is joined: both ends, and the lock of all that data path, counters
- * and the congestion model change. Settings are changed under RTNL.
+ * and the congestion model change. Settings are changed under RTNL. Whatever
+ * is read or changed under the lock once taken is of one instant, "now".
  */
 struct labnic_pair {
 	spinlock_t lock;
+	u64 now;                         /* ns of CLOCK_BOOTTIME */
 	struct labnic_port *end[2];
 };
+
+static inline void labnic_lock(struct labnic_pair *pair)
+{
+	spin_lock_bh(&pair->lock);
+	pair->now = ktime_get_boottime_ns();
+}
+
+static inline void labnic_unlock(struct labnic_pair *pair)
+{
+	spin_unlock_bh(&pair->lock);
+}
 
 /* Knobs of the congestion model, see congestion.c. */
 struct labnic_congestion {

@@ -94,11 +94,11 @@ static void carrier(struct labnic_port *p, bool on)
 {
 	if (netif_carrier_ok(p->dev) == on)
 		return;
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	if (!on)
 		labnic_count_add(p, LN_LINK_DOWN_EVENTS_PHY, 1);
 	labnic_counting(p, on);
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 	if (on)
 		netif_carrier_on(p->dev);
 	else
@@ -134,9 +134,9 @@ void labnic_link_update(struct labnic_pair *pair)
 void labnic_port_reset(struct labnic_port *p)
 {
 	if (p->link.reset_clears_pause) {
-		spin_lock_bh(&p->pair->lock);
+		labnic_lock(p->pair);
 		labnic_count_pause_rates_clear(p);
-		spin_unlock_bh(&p->pair->lock);
+		labnic_unlock(p->pair);
 	}
 	carrier(p, false);
 	carrier(p->peer, false);

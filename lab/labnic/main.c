@@ -61,7 +61,7 @@ static void labnic_get_stats64(struct net_device *dev,
 {
 	struct labnic_port *p = netdev_priv(dev);
 
-	spin_lock_bh(&p->pair->lock);
+	labnic_lock(p->pair);
 	s->rx_packets = labnic_count_value(p, LN_RX_PACKETS);
 	s->rx_bytes = labnic_count_value(p, LN_RX_BYTES);
 	s->tx_packets = labnic_count_value(p, LN_TX_PACKETS);
@@ -69,7 +69,7 @@ static void labnic_get_stats64(struct net_device *dev,
 	s->rx_dropped = labnic_count_value(p, LN_RX_OUT_OF_BUFFER);
 	s->rx_crc_errors = labnic_count_value(p, LN_RX_CRC_ERRORS_PHY);
 	s->rx_errors = s->rx_crc_errors;
-	spin_unlock_bh(&p->pair->lock);
+	labnic_unlock(p->pair);
 }
 
 static const struct net_device_ops netdev_ops = {

@@ -1,4 +1,7 @@
-package kernels
+// Package tool runs the host's programs for the lab's set-up: each has a
+// deadline by its context, its whole process group ends with it, and a missing
+// one is an error that names the Debian package to install.
+package tool
 
 import (
 	"bytes"
@@ -11,34 +14,37 @@ import (
 	"time"
 )
 
-// ToolError says that a program which the lab needs is not on this host.
-type ToolError struct {
+// MissingError says that a program which the lab needs is not on this host.
+type MissingError struct {
 	// Tool is the program that was looked for.
 	Tool string
 	// Package is the Debian package that has it.
 	Package string
 }
 
-func (e *ToolError) Error() string {
+func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is not here: it comes with Debian's package %s",
 		e.Tool, e.Package)
 }
 
-// toolPackages maps each program that this package runs to its package.
-var toolPackages = map[string]string{
+// packages maps each program that the set-up runs to its Debian package.
+var packages = map[string]string{
 	"apt-get":   "apt",
 	"apt-cache": "apt",
 	"dpkg-deb":  "dpkg",
 	"depmod":    "kmod",
 	"tar":       "tar",
 	"xz":        "xz-utils",
+	"make":      "make",
+	"gcc-12":    "gcc-12",
+	"strip":     "binutils",
 }
 
-// needTools returns a *ToolError for the first tool that is missing.
-func needTools(names ...string) error {
+// Need returns a *MissingError for the first tool that is missing.
+func Need(names ...string) error {
 	for _, name := range names {
 		if _, err := find(name); err != nil {
-			return &ToolError{Tool: name, Package: toolPackages[name]}
+			return &MissingError{Tool: name, Package: packages[name]}
 		}
 	}
 	return nil
@@ -59,13 +65,13 @@ func find(name string) (string, error) {
 	return "", err
 }
 
-// run runs a program in dir and returns its standard output. The error holds
+// Run runs a program in dir and returns its standard output. The error holds
 // the end of what the program wrote to standard error. Its whole process
 // group is killed when ctx ends.
-func run(ctx context.Context, dir, name string, args ...string) (string, error) {
+func Run(ctx context.Context, dir, name string, args ...string) (string, error) {
 	path, err := find(name)
 	if err != nil {
-		return "", &ToolError{Tool: name, Package: toolPackages[name]}
+		return "", &MissingError{Tool: name, Package: packages[name]}
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
@@ -87,12 +93,23 @@ func run(ctx context.Context, dir, name string, args ...string) (string, error) 
 	return stdout.String(), nil
 }
 
-// tail returns the last lines of a program's complaint for an error text.
+// tail returns what matters of a program's complaint for an error text: the
+// first lines that say "error:", as compilers do, else the last lines.
 func tail(s string) string {
+	const most = 6
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
 	}
 	lines := strings.Split(s, "\n")
-	return ": " + strings.Join(lines[max(0, len(lines)-6):], "; ")
+	var guilty []string
+	for _, line := range lines {
+		if strings.Contains(line, "error:") && len(guilty) < most {
+			guilty = append(guilty, line)
+		}
+	}
+	if guilty == nil {
+		guilty = lines[max(0, len(lines)-most):]
+	}
+	return ": " + strings.Join(guilty, "; ")
 }
