@@ -1,0 +1,49 @@
+package knowledge
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A Condition says which findings a step is for: "param" has a value,
+// "param=value" has that value, "!param" has none. Several joined by commas
+// must all hold. The empty condition always holds.
+type Condition string
+
+var termRE = regexp.MustCompile(`^(!?)([a-z][a-z0-9_]*)(=[A-Za-z0-9_.:/-]+)?$`)
+
+// check tells what is wrong with the condition's form.
+func (c Condition) check() error {
+	for _, t := range c.terms() {
+		m := termRE.FindStringSubmatch(t)
+		if m == nil || m[1] != "" && m[3] != "" {
+			return fmt.Errorf("condition %q: want \"param\", \"param=value\" or \"!param\"", t)
+		}
+	}
+	return nil
+}
+
+func (c Condition) terms() []string {
+	if c == "" {
+		return nil
+	}
+	ts := strings.Split(string(c), ",")
+	for i := range ts {
+		ts[i] = strings.TrimSpace(ts[i])
+	}
+	return ts
+}
+
+// Holds reports whether the condition is true for the values.
+func (c Condition) Holds(v values) bool {
+	for _, t := range c.terms() {
+		name, want, eq := strings.Cut(t, "=")
+		name, not := strings.CutPrefix(name, "!")
+		got := v.value(name)
+		if eq && got != want || !eq && (got != "") == not {
+			return false
+		}
+	}
+	return true
+}
