@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A Condition says which findings a step is for: "param" has a value,
-// "param=value" has that value, "!param" has none. Several joined by commas
-// must all hold. The empty condition always holds.
+// A Condition says which findings a step is for: "param" has a value, "!param"
+// has none, "param=value" has that value, "param!=value" has another or none.
+// Several joined by commas must all hold. The empty condition always holds.
 type Condition string
 
-var termRE = regexp.MustCompile(`^(!?)([a-z][a-z0-9_]*)(=[A-Za-z0-9_.:/-]+)?$`)
+var termRE = regexp.MustCompile(`^(!?)([a-z][a-z0-9_]*)(!?=[A-Za-z0-9_.:/-]+)?$`)
 
 // check tells what is wrong with the condition's form.
 func (c Condition) check() error {
 	for _, t := range c.terms() {
 		m := termRE.FindStringSubmatch(t)
 		if m == nil || m[1] != "" && m[3] != "" {
-			return fmt.Errorf("condition %q: want \"param\", \"param=value\" or \"!param\"", t)
+			return fmt.Errorf("condition %q: want \"param\", \"!param\", \"param=value\" or \"param!=value\"", t)
 		}
 	}
 	return nil
@@ -38,10 +38,15 @@ func (c Condition) terms() []string {
 // Holds reports whether the condition is true for the values.
 func (c Condition) Holds(v values) bool {
 	for _, t := range c.terms() {
-		name, want, eq := strings.Cut(t, "=")
-		name, not := strings.CutPrefix(name, "!")
+		name, want, compare := strings.Cut(t, "=")
+		before, notBefore := strings.CutPrefix(name, "!")
+		name, notAfter := strings.CutSuffix(before, "!")
 		got := v.value(name)
-		if eq && got != want || !eq && (got != "") == not {
+		holds := got != ""
+		if compare {
+			holds = got == want
+		}
+		if holds == (notBefore || notAfter) {
 			return false
 		}
 	}

@@ -24,7 +24,7 @@ type symptom struct {
 
 func explain(book map[string]*Page, results []checks.Result, rel Relations) []Diagnosis {
 	all := symptoms(book, results, rel)
-	causes := directCauses(all, rel)
+	causes := directCauses(all)
 	for i := range all {
 		all[i].root = root(all, causes, i)
 	}
@@ -91,13 +91,13 @@ func pageless(f checks.Finding, layer checks.Layer) *Page {
 }
 
 // directCauses lists, for each finding, the findings that explain it.
-func directCauses(all []symptom, rel Relations) [][]int {
+func directCauses(all []symptom) [][]int {
 	causes := make([][]int, len(all))
 	for c := range all {
 		for _, s := range all[c].page.Explains.scopes() {
 			for k := range all {
 				if k != c && slices.Contains(s.Codes, all[k].Code) && !slices.Contains(causes[k], c) &&
-					rel.near(s.Scope, all[c].at, all[k].at) {
+					near(s.Scope, all[c].at, all[k].at) {
 					causes[k] = append(causes[k], c)
 				}
 			}

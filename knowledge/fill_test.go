@@ -78,6 +78,7 @@ func TestCondition(t *testing.T) {
 	for c, want := range map[Condition]bool{
 		"": true, "a": true, "a=x": true, "a=y": false, "!a": false, "b": false, "!b": true, "e": false, "!e": true,
 		"netdev": true, "a, !b": true, "a, b": false, "b=x": false,
+		"a!=x": false, "a!=y": true, "b!=x": true,
 	} {
 		if err := c.check(); err != nil {
 			t.Error(err)
@@ -86,7 +87,7 @@ func TestCondition(t *testing.T) {
 			t.Errorf("%q: %v, want %v", c, got, want)
 		}
 	}
-	for _, c := range []Condition{"!a=x", "A", "a==", "a b", ",", "!"} {
+	for _, c := range []Condition{"!a=x", "A", "a==", "!a!=x", "a!", "a b", ",", "!"} {
 		if c.check() == nil {
 			t.Errorf("%q is accepted", c)
 		}

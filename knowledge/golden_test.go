@@ -129,34 +129,26 @@ func parseFindings(t *testing.T, text string) []checks.Result {
 
 func parseRelations(t *testing.T, text string) Relations {
 	t.Helper()
-	rel := Relations{}
+	var rel Relations
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		w := strings.Fields(line)
-		host := ""
-		if len(w) > 0 && strings.HasSuffix(w[0], ":") {
-			host, w = strings.TrimSuffix(w[0], ":"), w[1:]
-		}
-		h := rel[host]
-		switch {
-		case len(w) == 0:
+		if len(w) == 0 {
 			continue
-		case w[0] == "lower":
-			if h.Lowers == nil {
-				h.Lowers = map[string][]string{}
-			}
-			h.Lowers[w[1]] = append(h.Lowers[w[1]], w[2:]...)
-		default:
-			dev, port, _ := strings.Cut(w[0], "/")
-			p := PortRelation{Device: dev, Port: number(t, port)}
-			if len(w) > 1 {
-				p.Netdev = w[1]
-			}
-			if len(w) > 2 {
-				p.PCI = w[2]
-			}
-			h.Ports = append(h.Ports, p)
 		}
-		rel[host] = h
+		var r Relation
+		if h, ok := strings.CutSuffix(w[0], ":"); ok {
+			r.Host, w = h, w[1:]
+		}
+		dev, port, _ := strings.Cut(w[0], "/")
+		r.Device, r.Port = dev, number(t, port)
+		for _, x := range w[1:] {
+			if strings.Count(x, ":") == 2 {
+				r.PCI = x
+			} else {
+				r.Netdevs = append(r.Netdevs, x)
+			}
+		}
+		rel = append(rel, r)
 	}
 	return rel
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	nearby "github.com/rdmadoctor/rdmadoctor/internal/near"
 )
 
 // nearestMax is how many pages Nearest offers: more is no help.
@@ -18,10 +20,12 @@ func Nearest(text string) []*Page {
 		score float64
 	}
 	query := strings.ToLower(strings.TrimSpace(text))
-	if len(query) > 1000 { // Longer than any code or question; distance costs its square.
-		query = query[:1000]
-	}
 	words := tokens(query)
+	var codes []string
+	for _, p := range Pages() {
+		codes = append(codes, p.Code)
+	}
+	alike := nearby.Words(strings.ReplaceAll(query, " ", "-"), codes)
 	rare := map[string]int{} // in how many pages a word stands
 	for _, p := range Pages() {
 		for w := range p.words() {
@@ -31,10 +35,8 @@ func Nearest(text string) []*Page {
 	var hits []hit
 	for _, p := range Pages() {
 		score := 0.0
-		if len(query) <= 2*len(p.Code) {
-			if d := distance(query, p.Code); 3*d <= len(p.Code) {
-				score += 3 * (1 - float64(d)/float64(len(p.Code)))
-			}
+		if i := slices.Index(alike, p.Code); i >= 0 {
+			score = 3 / float64(1+i)
 		}
 		have := p.words()
 		for w := range words {
@@ -89,24 +91,3 @@ var stopWords = func() map[string]bool {
 	}
 	return m
 }()
-
-// distance is the number of single-byte edits between two short strings
-// (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}

@@ -52,18 +52,6 @@ func TestCodesArePermanent(t *testing.T) {
 	}
 }
 
-// TestCodesOfChecksHavePages: what a check can report, explain can answer.
-func TestCodesOfChecksHavePages(t *testing.T) {
-	ps := loaded(t)
-	for _, c := range checks.All() {
-		for _, code := range c.Codes {
-			if ps[code] == nil {
-				t.Errorf("check %s reports %q, which has no page", c.ID, code)
-			}
-		}
-	}
-}
-
 // TestCommandsParse lets a POSIX shell read every command without running it,
 // with placeholders filled by plain and by hostile values.
 func TestCommandsParse(t *testing.T) {

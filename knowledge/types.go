@@ -75,6 +75,7 @@ type Relations []Relation
 // A Relation is one port with the netdevs that carry it (the one of its GIDs
 // and the one beneath it) and its PCI function.
 type Relation struct {
+	Host    string // of a comparison; empty for a single host
 	Device  string
 	Port    int
 	Netdevs []string
