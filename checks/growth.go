@@ -41,16 +41,18 @@ func grew(place counters.Place, m map[string]facts.Counter, classes ...counters.
 	return out
 }
 
-// sampled reports whether any known counter of the classes was read twice.
-func sampled(place counters.Place, m map[string]facts.Counter, classes ...counters.Class) bool {
+// sampled reports whether a known counter of the classes is there, and whether
+// any was read at both samples.
+func sampled(place counters.Place, m map[string]facts.Counter, classes ...counters.Class) (there, twice bool) {
 	for name, v := range m {
 		if c, _, ok := counters.Lookup(place, name); ok && slices.Contains(classes, c.Class) {
-			if _, ok := c.Delta(v); ok {
-				return true
+			there = true
+			if _, ok := v.First.Get(); ok && v.Last.Known() {
+				return true, true
 			}
 		}
 	}
-	return false
+	return there, false
 }
 
 // evidence shows the counter's two values, read from dir.
