@@ -1,0 +1,148 @@
+// Package doctor runs one examination: collect, check, explain, told to a
+// handler message by message. It decides the order and what is said when the
+// run ends early; it reads nothing and judges nothing itself.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/collect"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
+	"github.com/rdmadoctor/rdmadoctor/knowledge"
+)
+
+// Options say what to examine and how.
+type Options struct {
+	Host     hostio.Host
+	Origin   facts.Origin
+	Interval time.Duration // between the two samples; 0 takes one
+	Timeout  time.Duration // of the whole run; 0 has none
+	Only     []string      // codes, check ids or layers; empty means all
+	Skip     []string      // the same, left out
+	Device   string        // judge only this device; "" means all
+	Port     int           // judge only this port of it; 0 means all
+	FailOn   checks.Severity
+	Version  string
+	Args     []string
+	// KeepSnapshot also hands the snapshot to the handler.
+	KeepSnapshot bool
+}
+
+// Examine runs one examination and reports it to h. The error is that of the
+// handler; what went wrong with the host or the run is in the report.
+func Examine(ctx context.Context, opt Options, h report.Handler) (report.Summary, error) {
+	started := time.Now()
+	cs, err := Select(opt.Only, opt.Skip)
+	if err != nil {
+		return report.Summary{}, err
+	}
+	cctx := ctx
+	if opt.Timeout > 0 {
+		var cancel context.CancelFunc
+		cctx, cancel = context.WithTimeout(ctx, opt.Timeout)
+		defer cancel()
+	}
+	// Progress comes while the collectors run, from this goroutine.
+	var herr error
+	send := func(m report.Message) {
+		if herr == nil {
+			herr = m.Send(h)
+		}
+	}
+	host := hostio.One(cctx, opt.Host, hostio.Op{Kind: hostio.System, Name: "uname"})
+	send(report.Message{Run: &report.Run{
+		SchemaVersion: report.SchemaVersion,
+		Tool:          report.Tool{Name: "rdmadoctor", Version: opt.Version},
+		Host:          collect.Hostname(host), Origin: string(opt.Origin), Started: started, Args: opt.Args,
+	}})
+	snap := collect.Run(cctx, opt.Host, collect.Options{
+		Origin: opt.Origin, Interval: opt.Interval,
+		Progress: func(step, text string) {
+			send(report.Message{Progress: &report.Progress{Step: step, Text: text}})
+		},
+	})
+	sum := Judge(ctx, snap, cs, opt, send)
+	sum.DurationSeconds = time.Since(started).Seconds()
+	send(report.Message{Summary: &sum})
+	return sum, herr
+}
+
+// Judge checks and explains a snapshot that is already there. It sends
+// everything but the Run and the Summary, which it returns.
+func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Options, send func(report.Message)) report.Summary {
+	full := snap
+	if opt.Device != "" {
+		snap = narrow(snap, opt.Device, opt.Port)
+	}
+	for i := range full.Gaps {
+		send(report.Message{Gap: &full.Gaps[i]})
+	}
+	if opt.KeepSnapshot {
+		send(report.Message{Snapshot: full})
+	}
+	send(report.Message{Progress: &report.Progress{Step: "judge", Text: fmt.Sprintf("%d checks", len(cs))}})
+	var results []checks.Result
+	checks.Run(snap, cs, checks.Options{Wanted: wanted(opt)}, func(r checks.Result) {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f checks.Finding) bool { return !codeWanted(opt, f.Code) })
+		results = append(results, r)
+		send(report.Message{Result: &r})
+	})
+	diagnoses := knowledge.Explain(results, Relations(full))
+	for i := range diagnoses {
+		send(report.Message{Diagnosis: &diagnoses[i]})
+	}
+	var rerr *report.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		rerr = &report.Error{Kind: report.InterruptedError, Message: "interrupted",
+			Hint: "what was read until then is in the report"}
+	case timedOut(full):
+		rerr = &report.Error{Kind: report.TimeoutError, Message: fmt.Sprintf("the examination did not end within %v", opt.Timeout),
+			Hint: "what was read until then is in the report; give --timeout more"}
+	}
+	if rerr != nil {
+		send(report.Message{Error: rerr})
+	}
+	return report.Summarize(results, diagnoses, rerr, opt.FailOn)
+}
+
+// timedOut reports whether the run's own time ended before a collector began.
+func timedOut(s *facts.Snapshot) bool {
+	return slices.ContainsFunc(s.Gaps, func(g facts.Gap) bool {
+		return g.Kind == facts.Timeout && g.Detail == collect.RunTimeOver
+	})
+}
+
+// wanted are the names that the user asked for.
+func wanted(opt Options) []string {
+	if opt.Device == "" {
+		return nil
+	}
+	if opt.Port > 0 {
+		return []string{facts.LinkName(opt.Device, opt.Port)}
+	}
+	return []string{opt.Device}
+}
+
+// narrow keeps one device and, if port is not 0, one port of it.
+func narrow(s *facts.Snapshot, device string, port int) *facts.Snapshot {
+	n := *s
+	n.Devices = nil
+	for _, d := range s.Devices {
+		if d.Name != device {
+			continue
+		}
+		if port > 0 {
+			d.Ports = slices.DeleteFunc(slices.Clone(d.Ports), func(p facts.Port) bool { return p.Number != port })
+		}
+		n.Devices = append(n.Devices, d)
+	}
+	return &n
+}
