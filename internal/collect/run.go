@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,6 +50,11 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 	}
 	if second(ctx, h, s, times, opt.Interval, say) {
 		s.Elapsed = map[facts.Source]time.Duration{}
+		if r, ok := h.(interface {
+			Elapsed() map[facts.Source]time.Duration
+		}); ok {
+			maps.Copy(s.Elapsed, r.Elapsed())
+		}
 		for _, c := range cs {
 			if c.Again == nil || !s.Has(c.Source) {
 				continue

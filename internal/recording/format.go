@@ -41,7 +41,9 @@ type Manifest struct {
 	Host    string         `json:"host"`
 	Samples []Sample       `json:"samples"`
 	Sources []facts.Source `json:"sources"` // read at least partly
-	Members []Member       `json:"members"` // all but the manifest itself, in the order of the archive
+	// Elapsed is how far apart each source's two readings were.
+	Elapsed map[facts.Source]time.Duration `json:"elapsed_nanos,omitempty"`
+	Members []Member                       `json:"members"` // all but the manifest itself, in the order of the archive
 }
 
 // Sample is one reading of the host.

@@ -71,12 +71,13 @@ type About struct {
 	Version string // of the program
 	Host    string
 	Sources []facts.Source
+	Elapsed map[facts.Source]time.Duration // as Snapshot.Elapsed
 }
 
 // WriteTo writes the archive. Recordings are small, so it is put together in
 // memory: the manifest stands first and knows the hash of all that follows.
 func (r *Recorder) WriteTo(w io.Writer, about About) error {
-	m := Manifest{Schema: Schema, Tool: "rdmadoctor", Version: about.Version, Host: about.Host,
+	m := Manifest{Schema: Schema, Tool: "rdmadoctor", Version: about.Version, Host: about.Host, Elapsed: about.Elapsed,
 		Sources: append([]facts.Source{}, about.Sources...), Samples: []Sample{}, Members: []Member{}}
 	var indexes, files []file
 	for i, s := range r.samples {

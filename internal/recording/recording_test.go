@@ -85,7 +85,8 @@ func record(t testing.TB, samples ...answers) []byte {
 		}
 	}
 	var b bytes.Buffer
-	err := r.WriteTo(&b, About{Version: "1.2.3", Host: "gpu-017", Sources: []facts.Source{facts.SysfsRDMA}})
+	err := r.WriteTo(&b, About{Version: "1.2.3", Host: "gpu-017", Sources: []facts.Source{facts.SysfsRDMA},
+		Elapsed: map[facts.Source]time.Duration{facts.SysfsRDMA: 1100 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +105,9 @@ func TestReplayAnswersAsTheHostDid(t *testing.T) {
 	}
 	if m := r.Manifest(); m.Host != "gpu-017" || m.Version != "1.2.3" || r.Damage() != "" {
 		t.Errorf("manifest %+v, damage %q", m, r.Damage())
+	}
+	if got := r.Elapsed()[facts.SysfsRDMA]; got != 1100*time.Millisecond {
+		t.Errorf("elapsed %v, want 1.1s", got)
 	}
 	for i, want := range []answers{first(), second} {
 		if i > 0 && !r.NextSample() {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
 )
 
@@ -39,6 +40,10 @@ func (r *Replay) Times() []time.Time {
 	}
 	return ts
 }
+
+// Elapsed is how far apart each source's two readings were, so that a replay
+// gives the rates that the live run gave.
+func (r *Replay) Elapsed() map[facts.Source]time.Duration { return r.manifest.Elapsed }
 
 // NextSample implements hostio.Sampler.
 func (r *Replay) NextSample() bool {
