@@ -38,21 +38,25 @@ var packages = map[string]string{
 	"make":      "make",
 	"gcc-12":    "gcc-12",
 	"strip":     "binutils",
+	"modprobe":  "kmod",
+	"go":        "golang-go",
+
+	"qemu-system-x86_64": "qemu-system-x86",
 }
 
 // Need returns a *MissingError for the first tool that is missing.
 func Need(names ...string) error {
 	for _, name := range names {
-		if _, err := find(name); err != nil {
-			return &MissingError{Tool: name, Package: packages[name]}
+		if _, err := Find(name); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// find looks for a program in PATH and in the folders of system programs,
-// which a plain user's PATH lacks on Debian.
-func find(name string) (string, error) {
+// Find looks for a program in PATH and in the folders of system programs,
+// which a plain user's PATH lacks on Debian. The error is a *MissingError.
+func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err == nil {
 		return path, nil
@@ -62,16 +66,16 @@ func find(name string) (string, error) {
 			return p, nil
 		}
 	}
-	return "", err
+	return "", &MissingError{Tool: name, Package: packages[name]}
 }
 
 // Run runs a program in dir and returns its standard output. The error holds
 // the end of what the program wrote to standard error. Its whole process
 // group is killed when ctx ends.
 func Run(ctx context.Context, dir, name string, args ...string) (string, error) {
-	path, err := find(name)
+	path, err := Find(name)
 	if err != nil {
-		return "", &MissingError{Tool: name, Package: packages[name]}
+		return "", err
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
