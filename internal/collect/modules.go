@@ -54,7 +54,7 @@ var _ = register(Collector{
 		case err == nil:
 			modules, bad := parseModules(string(loaded.Data))
 			if bad != "" {
-				r.Malformed(procModules, bad, "NAME SIZE USERS DEPENDS STATE ADDRESS")
+				r.Malformed(procModules, strings.TrimSpace(bad), "NAME SIZE USERS DEPENDS STATE ADDRESS")
 			}
 			r.Snap.Modules = modules
 		case absent(err) && builtin != nil && r.Snap.Origin != facts.Tree:

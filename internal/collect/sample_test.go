@@ -40,7 +40,7 @@ func collected(t testing.TB, h *fixture.Tree, only ...facts.Source) *facts.Snaps
 // opts lets cmp see into Opt and treats an absent list and an empty one alike.
 var opts = cmp.Options{
 	cmp.Exporter(func(t reflect.Type) bool { return strings.HasPrefix(t.Name(), "Opt[") }),
-	cmp.AllowUnexported(rate{}),
+	cmp.AllowUnexported(rate{}, procStatus{}),
 	cmpopts.EquateEmpty(),
 }
 
