@@ -6,7 +6,7 @@ import (
 )
 
 // leftToReaderRE finds a placeholder that had no value.
-var leftToReaderRE = regexp.MustCompile(`<[a-z][a-z0-9_]*>`)
+var leftToReaderRE = regexp.MustCompile(`<[a-z][a-z0-9_ -]*>`)
 
 // step fills one remedy for one finding.
 func (a Remedy) step(v values) Step {
