@@ -1,0 +1,61 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
+
+var firmwareAnswers = register(&Check{
+	ID:    "firmware-answers",
+	Title: "the devices answer when asked",
+	Doc: "Counters and settings of a NIC come from its firmware. A read that gets no answer in time, or a command that " +
+		"the kernel log reports as timed out, is a NIC whose firmware or interrupts stopped: its QPs hang next.",
+	Layer: Driver,
+	Needs: []facts.Source{facts.SysfsRDMA},
+	Uses:  []facts.Source{facts.KernelLog, facts.Links, facts.ProcessList, facts.RDMANetlink, facts.Ethtool, facts.DCBNetlink},
+	Codes: []string{"firmware-command-timeout"},
+	Params: Params{
+		"firmware-command-timeout": "pci? device? port? netdev? count? detail? path?",
+	},
+	Run: func(p *Pass) {
+		s := p.Read(facts.KernelLog, facts.RDMANetlink, facts.Ethtool, facts.DCBNetlink)
+		for d := range p.Devices(nil) {
+			if g, ok := unanswered(s, d); ok {
+				p.Report(Finding{
+					Code: "firmware-command-timeout", Severity: Fail, Subject: d.Name, Confidence: Likely,
+					Where:    Where{Device: d.Name, PCI: d.PCI.Or("")},
+					Message:  fmt.Sprintf("reading %s got no answer within the deadline", g.What),
+					Evidence: []Evidence{{g.What, "no answer: " + g.Detail}},
+					Params:   params("device", d.Name, "pci", d.PCI.Or(""), "path", g.What),
+				})
+			}
+		}
+		for _, h := range logHits(s) {
+			if h.code == "firmware-command-timeout" {
+				p.Report(h.finding(p, Fail))
+			}
+		}
+	},
+})
+
+// unanswered finds a read of the device, or of its netdevs, that timed out.
+func unanswered(s *facts.Snapshot, d *facts.Device) (facts.Gap, bool) {
+	names := []string{d.Name}
+	for _, port := range d.Ports {
+		if n := s.Netdev(port.Netdev.Or("")); n != nil {
+			names = append(names, n.Name)
+		}
+	}
+	for _, g := range s.Gaps {
+		if g.Kind != facts.Timeout {
+			continue
+		}
+		for _, name := range names {
+			if hasWord(g.What, name) {
+				return g, true
+			}
+		}
+	}
+	return facts.Gap{}, false
+}
