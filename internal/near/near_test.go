@@ -13,6 +13,8 @@ func TestWords(t *testing.T) {
 	}{
 		{"pfc-of", []string{"pfc-off"}},
 		{"pcf-off", []string{"pfc-off", "ecn-off"}},
+		{"piks", nil},
+		{"lnik", []string{"link"}},
 		{"storm", []string{"pfc-storm"}},
 		{"LINK", []string{"link"}},
 		{"linq", []string{"link"}},

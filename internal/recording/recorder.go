@@ -198,3 +198,15 @@ func writeArchive(w io.Writer, files []file) error {
 	}
 	return z.Close()
 }
+
+// Summary says in a few words what was recorded.
+func (r *Recorder) Summary() string {
+	reads, size := 0, 0
+	for _, s := range r.samples {
+		reads += len(s.reads)
+		for _, rd := range s.reads {
+			size += len(rd.res.Data)
+		}
+	}
+	return fmt.Sprintf("%d samples, %d reads, %d bytes", len(r.samples), reads, size)
+}

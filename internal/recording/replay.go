@@ -138,3 +138,6 @@ func (r *Replay) answer(op hostio.Op) hostio.Result {
 	}
 	return res
 }
+
+// Rewind goes back to the first sample.
+func (r *Replay) Rewind() { r.at = 0 }

@@ -124,9 +124,9 @@ func advise(s Summary, results []checks.Result, ds []knowledge.Diagnosis, rerr *
 	case s.Pass == 0:
 		return NoIdea, blind(s, results)
 	case s.Unknown > 0:
-		return Keep, fmt.Sprintf("%s passed, %d could not look", checksN(s.Pass), s.Unknown)
+		return Keep, fmt.Sprintf("%s passed, %d could not look", plural(s.Pass, "check"), s.Unknown)
 	}
-	return Keep, checksN(s.Pass) + " passed"
+	return Keep, plural(s.Pass, "check") + " passed"
 }
 
 func about(d knowledge.Diagnosis) string {
@@ -169,9 +169,9 @@ func blind(s Summary, results []checks.Result) string {
 	return "nothing was examined"
 }
 
-func checksN(n int) string {
+func plural(n int, what string) string {
 	if n == 1 {
-		return "1 check"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d checks", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -74,7 +74,7 @@ func (p *page) unseen(d *Document) {
 		return
 	}
 	p.blank()
-	p.heading(fmt.Sprintf("Not looked at: %d unknown, %d skipped, %d gaps", len(unknown), skipped, len(d.Gaps)))
+	p.heading(fmt.Sprintf("Not looked at: %d unknown, %d skipped, %s", len(unknown), skipped, plural(len(d.Gaps), "gap")))
 	for i := range unknown {
 		r := &unknown[i]
 		text := r.ID + ": " + r.Reason

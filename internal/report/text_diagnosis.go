@@ -57,14 +57,12 @@ func (p *page) diagnoses(d *Document) {
 func (p *page) answer(d *knowledge.Diagnosis) {
 	p.titleLine(d)
 	p.para("   ", 3, strings.Join(nonEmpty(subjects(d), d.Layer.String(), string(d.Impact), string(d.Confidence)), " · "))
-	for _, s := range nonEmpty(d.Message, d.Symptom) {
+	if d.Message != "" {
 		p.blank()
-		p.para("   ", 3, s)
+		p.para("   ", 3, d.Message)
 	}
-	if d.Cause != "" {
-		p.part("Cause")
-		p.para("     ", 5, d.Cause)
-	}
+	p.prose("Symptom", d.Symptom)
+	p.prose("Cause", d.Cause)
 	p.evidence(d.Evidence)
 	if cs := consequences(d); len(cs) > 0 {
 		p.part("Explains")
@@ -146,11 +144,19 @@ func (p *page) step(n int, s *knowledge.Step) {
 	if s.Text != "" {
 		p.para(num, len(num), s.Text)
 	}
-	lasts := "gone after a reboot"
-	if s.Persistent {
-		lasts = "lasts"
+	p.para(pad, len(pad), s.Effect())
+}
+
+// prose shows a section of a page with its paragraphs and lists.
+func (p *page) prose(name, body string) {
+	if body == "" {
+		return
 	}
-	p.para(pad, len(pad), strings.Join(nonEmpty("where: "+string(s.Where), "disrupts: "+string(s.Disrupts), lasts, s.Changes), " · "))
+	p.part(name)
+	body = knowledge.Reflow(strings.Join(cleanLines(body), "\n"), max(20, p.width-5))
+	for l := range strings.Lines(body) {
+		p.line("     " + strings.TrimSuffix(l, "\n"))
+	}
 }
 
 func (p *page) commands(name string, cs []string) {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+)
+
+func (p *program) checkCommand() *cobra.Command {
+	var exam examFlags
+	var format formatFlags
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "examine this host, or a recording of one",
+		Example: `  rdmadoctor check
+  rdmadoctor check --json --interval 0s
+  rdmadoctor check --device mlx5_0/1 --only link,mtu
+  rdmadoctor check --from gpu-017.tar.gz`,
+		Annotations: judges,
+		Args:        arguments(0, 0, ""),
+		RunE:        p.runs(func(ctx context.Context, _ []string) error { return p.examine(ctx, &exam, &format) }),
+	}
+	exam.add(c)
+	format.add(c, formats)
+	return c
+}
+
+// examine runs one examination and writes its report.
+func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFlags) error {
+	word, err := format.choose(formats, "text")
+	if err != nil {
+		return err
+	}
+	if err := exam.check(); err != nil {
+		return err
+	}
+	src, err := p.source(exam.from)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	p.noColor = format.noColor
+	p.report = newSink(p, word)
+	p.report.failOn = checks.Severity(exam.failOn)
+	h, done := p.progress(p.report)
+	err = src.examine(ctx, exam.options(p.args), h)
+	done()
+	if err != nil {
+		return err
+	}
+	p.code, err = p.report.finish()
+	return err
+}
+
+// options are the flags as the examination takes them.
+func (f *examFlags) options(args []string) doctor.Options {
+	return doctor.Options{
+		Interval: f.interval, Timeout: f.timeout, Only: f.only, Skip: f.skip, Device: f.device, Port: f.port,
+		FailOn: checks.Severity(f.failOn), Version: version, Args: args, KeepSnapshot: f.snapshot,
+	}
+}
+
+// readHostCommand is the child that reads the host, since a read may hang for
+// ever. It speaks to its parent only.
+func (p *program) readHostCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    hostio.ReadHostArg,
+		Hidden: true,
+		Args:   arguments(0, 0, ""),
+		RunE: p.runs(func(ctx context.Context, _ []string) error {
+			return hostio.Serve(ctx, p.in, p.out, &hostio.Live{})
+		}),
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/recording"
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
+)
+
+func (p *program) recordCommand() *cobra.Command {
+	var file string
+	var exam examFlags
+	c := &cobra.Command{
+		Use:   "record -o FILE",
+		Short: "record what an examination of this host reads",
+		Long: `Record reads this host as check does and writes what it read to a file, to be
+examined elsewhere with check --from. It holds host names, addresses and the
+kernel log. It exits 0 when the file is written, whatever the host is like.`,
+		Example: "  rdmadoctor record -o gpu-017.tar.gz",
+		Args:    arguments(0, 0, ""),
+		RunE: p.runs(func(ctx context.Context, _ []string) error {
+			if file == "" {
+				return usagef("rdmadoctor record -o host.tar.gz; - writes to standard output", "record needs --output FILE")
+			}
+			exam.failOn = "warn"
+			if err := exam.check(); err != nil {
+				return err
+			}
+			return p.record(ctx, file, &exam)
+		}),
+	}
+	c.Flags().StringVarP(&file, "output", "o", "", "write the recording to `FILE` (- is standard output)")
+	c.Flags().DurationVar(&exam.timeout, "timeout", 0, "end the run after this `TIME` (default 30s and the interval)")
+	c.Flags().DurationVar(&exam.interval, "interval", time.Second, "`TIME` between the two samples of the counters; 0s takes one sample")
+	return c
+}
+
+// record examines this host for the sake of what it reads.
+func (p *program) record(ctx context.Context, file string, exam *examFlags) error {
+	out, err := p.recordingFile(file)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	child := hostio.NewChild()
+	defer child.Close()
+	rec := recording.NewRecorder(child)
+	about := recording.About{Version: version}
+	opt := exam.options(p.args)
+	opt.Host, opt.Origin, opt.KeepSnapshot = rec, facts.Live, true
+	h, done := p.progress(report.Func(func(m report.Message) error {
+		switch {
+		case m.Run != nil:
+			about.Host = m.Run.Host
+		case m.Snapshot != nil:
+			about.Sources = m.Snapshot.Sources
+		}
+		return nil
+	}))
+	sum, err := doctor.Examine(ctx, opt, h)
+	done()
+	if err != nil {
+		return err
+	}
+	if err := rec.WriteTo(out, about); err != nil {
+		return err
+	}
+	if err := out.keep(); err != nil {
+		return fmt.Errorf("write recording: %w", err)
+	}
+	if sum.Status == report.StatusInterrupted {
+		p.code = report.ExitInterrupted
+	}
+	if file != "-" {
+		_, err = fmt.Fprintf(p.out, "wrote %s: %s; examine it with rdmadoctor check --from %s\n", file, rec.Summary(), file)
+	}
+	return err
+}
+
+// outFile becomes FILE when it is whole: a recording is never there in half.
+type outFile struct {
+	io.Writer
+	temp *os.File // nil: standard output
+	name string
+}
+
+func (p *program) recordingFile(name string) (*outFile, error) {
+	if name == "-" {
+		if isTerminal(p.out) {
+			return nil, usagef("give a file name or a pipe", "a recording is no text for a terminal")
+		}
+		return &outFile{Writer: p.out}, nil
+	}
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
+		return nil, usagef("give the name of a file", "write %q: it is there and no file", name)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), ".rdmadoctor-*")
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("write %q: %w", name, cause(err)), "the folder must be there and writable"}
+	}
+	return &outFile{Writer: temp, temp: temp, name: name}, nil
+}
+
+func (f *outFile) keep() error {
+	if f.temp == nil {
+		return nil
+	}
+	if err := f.temp.Sync(); err != nil {
+		return err
+	}
+	if err := f.temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.temp.Name(), f.name)
+}
+
+// discard removes what was not kept.
+func (f *outFile) discard() {
+	if f.temp != nil {
+		_ = f.temp.Close()
+		_ = os.Remove(f.temp.Name())
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
+)
+
+// isTerminal tells a stream that a person looks at.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}
+
+// A text report wider than this is harder to read, not easier.
+const widest = 100
+
+// textWidth is the width that text is laid out for.
+func (p *program) textWidth() int {
+	if f, ok := p.out.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		if w, _, err := term.GetSize(f.Fd()); err == nil && w >= 60 {
+			return min(w, widest)
+		}
+	}
+	return 80
+}
+
+// writeText writes the text report, in colour only where someone sees it.
+func (p *program) writeText(d *report.Document) error {
+	opt := report.TextOptions{Width: p.textWidth()}
+	w := p.out
+	if isTerminal(p.out) && !p.noColor {
+		if profile := colorprofile.Detect(p.out, p.environ); profile > colorprofile.ASCII {
+			opt.Color = true
+			w = &colorprofile.Writer{Forward: p.out, Profile: profile}
+		}
+	}
+	return report.Text(w, d, opt)
+}
+
+// progress shows on a terminal what the run is doing, in one line that goes
+// away again.
+func (p *program) progress(h report.Handler) (_ report.Handler, done func()) {
+	if !isTerminal(p.err) {
+		return h, func() {}
+	}
+	shown := false
+	clear := func() {
+		if shown {
+			_, _ = io.WriteString(p.err, "\r\x1b[K")
+			shown = false
+		}
+	}
+	return report.Func(func(m report.Message) error {
+		if m.Progress != nil {
+			fmt.Fprintf(p.err, "\r\x1b[K%.78s", report.Clean(m.Progress.Step+" "+m.Progress.Text))
+			shown = true
+		} else {
+			clear()
+		}
+		return m.Send(h)
+	}), clear
+}

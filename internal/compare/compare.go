@@ -1,0 +1,118 @@
+// Package compare judges hosts side by side: what must agree between them and
+// does not, and which of them is the odd one out.
+package compare
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/collect"
+	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
+	"github.com/rdmadoctor/rdmadoctor/knowledge"
+)
+
+// A Host is one of those compared.
+type Host struct {
+	// Name tells it apart from the others. Empty: the one it calls itself.
+	Name     string
+	Snapshot *facts.Snapshot
+}
+
+// Options shape the run.
+type Options struct {
+	FailOn       checks.Severity
+	Version      string
+	Args         []string
+	KeepSnapshot bool
+}
+
+// Collect reads a host once: what must agree stands still.
+func Collect(ctx context.Context, h hostio.Host, origin facts.Origin) *facts.Snapshot {
+	return collect.Run(ctx, h, collect.Options{Origin: origin})
+}
+
+// Run compares hosts and reports to h. The error is that of the handler.
+func Run(ctx context.Context, hosts []Host, opt Options, h report.Handler) error {
+	started := time.Now()
+	var failed error
+	send := func(m report.Message) {
+		if failed == nil {
+			failed = m.Send(h)
+		}
+	}
+	hosts = named(hosts)
+	var names []string
+	for _, host := range hosts {
+		names = append(names, host.Name)
+	}
+	send(report.Message{Run: &report.Run{SchemaVersion: report.SchemaVersion,
+		Tool: report.Tool{Name: report.ToolName, Version: opt.Version}, Host: strings.Join(names, " "),
+		Origin: origin(hosts), Started: started, Args: opt.Args}})
+	var rel knowledge.Relations
+	for i := range hosts {
+		s := hosts[i].Snapshot
+		send(report.Message{Host: &report.HostRow{Host: hosts[i].Name, Origin: string(s.Origin), Summary: row(s)}})
+		for _, r := range doctor.Relations(s) {
+			r.Host = hosts[i].Name
+			rel = append(rel, r)
+		}
+		for _, g := range s.Gaps {
+			g.What = hosts[i].Name + ": " + g.What
+			send(report.Message{Gap: &g})
+		}
+	}
+	results := []checks.Result{mtuAgrees(hosts)}
+	for i := range results {
+		send(report.Message{Result: &results[i]})
+	}
+	diagnoses := knowledge.Explain(results, rel)
+	for i := range diagnoses {
+		send(report.Message{Diagnosis: &diagnoses[i]})
+	}
+	var rerr *report.Error
+	if ctx.Err() != nil {
+		rerr = &report.Error{Kind: report.InterruptedError, Message: "interrupted", Hint: "what was read until then is in the report"}
+		send(report.Message{Error: rerr})
+	}
+	sum := report.Summarize(results, diagnoses, rerr, opt.FailOn)
+	sum.DurationSeconds = time.Since(started).Seconds()
+	send(report.Message{Summary: &sum})
+	return failed
+}
+
+// named gives every host a name of its own.
+func named(hosts []Host) []Host {
+	out := make([]Host, len(hosts))
+	taken := map[string]int{}
+	for i, h := range hosts {
+		if h.Name == "" {
+			h.Name = h.Snapshot.Host.Hostname
+		}
+		if h.Name == "" {
+			h.Name = "host"
+		}
+		if taken[h.Name]++; taken[h.Name] > 1 {
+			h.Name = fmt.Sprintf("%s#%d", h.Name, taken[h.Name])
+		}
+		out[i] = h
+	}
+	return out
+}
+
+// origin is that of all hosts, or "" where they differ.
+func origin(hosts []Host) string {
+	var o facts.Origin
+	for i, h := range hosts {
+		if i > 0 && h.Snapshot.Origin != o {
+			return ""
+		}
+		o = h.Snapshot.Origin
+	}
+	return string(o)
+}
