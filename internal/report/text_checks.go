@@ -1,50 +1,88 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
-// checks lists every check under its layer, with what it found.
+// checks shows each layer: what passed, in one line, then what did not with
+// its findings, then what was not examined, one line a reason.
 func (p *page) checks(d *Document) {
 	if len(d.Checks) == 0 {
 		return
 	}
 	p.blank()
 	p.heading("Checks")
-	sorted := slices.SortedStableFunc(slices.Values(d.Checks), func(a, b checks.Result) int {
-		return cmp.Compare(a.Layer, b.Layer)
-	})
-	last := checks.Layer(0)
-	for i := range sorted {
-		r := &sorted[i]
-		if r.Layer != last {
-			p.line("  " + p.paint(r.Layer.String(), bold))
-			last = r.Layer
-		}
-		p.check(r)
+	for _, layer := range checks.Layers() {
+		p.layer(layer, d.Checks)
 	}
 }
 
-func (p *page) check(r *checks.Result) {
-	text := r.Title
-	if text == "" {
-		text = r.ID
+func (p *page) layer(layer checks.Layer, all []checks.Result) {
+	var passed []string
+	var told []*checks.Result
+	var quiet []*checks.Result // skipped and unknown without a finding
+	n := 0
+	for i := range all {
+		r := &all[i]
+		if r.Layer != layer {
+			continue
+		}
+		n++
+		switch {
+		case len(r.Findings) > 0:
+			told = append(told, r)
+		case r.Status == checks.Passed:
+			passed = append(passed, counted(r))
+		default:
+			quiet = append(quiet, r)
+		}
 	}
+	if n == 0 {
+		return
+	}
+	p.line("  " + p.paint(layer.String(), bold))
+	if len(passed) > 0 {
+		p.para("    "+p.mark(checks.Passed)+" ", 7, strings.Join(passed, ", "))
+	}
+	for _, r := range told {
+		text := counted(r)
+		if r.Reason != "" {
+			text += ": " + r.Reason
+		}
+		p.para("    "+p.mark(r.Status)+" ", 7, text)
+		for _, f := range r.Findings {
+			p.para("       "+p.severityMark(f.Severity)+" ", 10, findingText(f))
+		}
+	}
+	for len(quiet) > 0 {
+		first := quiet[0]
+		var ids []string
+		quiet = slices.DeleteFunc(quiet, func(r *checks.Result) bool {
+			same := r.Status == first.Status && r.Reason == first.Reason
+			if same {
+				ids = append(ids, r.ID)
+			}
+			return same
+		})
+		text := strings.Join(ids, ", ")
+		if first.Reason != "" {
+			text += ": " + first.Reason
+		}
+		p.para("    "+p.mark(first.Status)+" ", 7, text)
+	}
+}
+
+// counted is a check's name with how many subjects it judged.
+func counted(r *checks.Result) string {
 	if r.Examined > 1 {
-		text += fmt.Sprintf(" (%d)", r.Examined)
+		return fmt.Sprintf("%s (%d)", r.ID, r.Examined)
 	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	p.para("    "+p.mark(r.Status)+" ", 7, text)
-	for _, f := range r.Findings {
-		p.para("       "+p.severityMark(f.Severity)+" ", 10, findingText(f))
-	}
+	return r.ID
 }
 
 // findingText names the subject unless the sentence already begins with it.
@@ -57,37 +95,51 @@ func findingText(f checks.Finding) string {
 }
 
 // unseen lists what nobody looked at, so that a reader cannot take it for
-// health.
+// health. Gaps of one kind are one line with examples: a host of nine ports
+// lacks the same file nine times.
 func (p *page) unseen(d *Document) {
-	var unknown []checks.Result
-	skipped := 0
+	unknown, skipped := 0, 0
 	for _, r := range d.Checks {
 		switch r.Status {
 		case checks.Passed, checks.Warned, checks.Failed:
 		case checks.Skipped:
 			skipped++
 		default:
-			unknown = append(unknown, r)
+			unknown++
 		}
 	}
-	if len(unknown)+skipped+len(d.Gaps) == 0 {
+	if unknown+skipped+len(d.Gaps) == 0 {
 		return
 	}
 	p.blank()
-	p.heading(fmt.Sprintf("Not looked at: %d unknown, %d skipped, %s", len(unknown), skipped, plural(len(d.Gaps), "gap")))
-	for i := range unknown {
-		r := &unknown[i]
-		text := r.ID + ": " + r.Reason
-		if n := len(r.Unread); n > 0 {
-			text += fmt.Sprintf(" (%d unread: %s)", n, strings.Join(r.Unread[:min(n, subjectsShown)], ", "))
-		}
-		p.para("  ?  ", 5, text)
+	p.heading(fmt.Sprintf("Not looked at: %d unknown, %d skipped, %s", unknown, skipped, plural(len(d.Gaps), "gap")))
+	type kind struct {
+		source facts.Source
+		kind   facts.GapKind
+		detail string
 	}
+	var order []kind
+	what := map[kind][]string{}
 	for _, g := range d.Gaps {
-		text := string(g.Source) + " " + g.What + ": " + string(g.Kind)
-		if g.Detail != "" {
-			text += " (" + g.Detail + ")"
+		k := kind{g.Source, g.Kind, g.Detail}
+		if what[k] == nil {
+			order = append(order, k)
+		}
+		what[k] = append(what[k], g.What)
+	}
+	for _, k := range order {
+		text := fmt.Sprintf("%s %s", k.source, k.kind)
+		if k.detail != "" {
+			text += " (" + k.detail + ")"
+		}
+		ws := what[k]
+		text += ": " + strings.Join(ws[:min(gapsShown, len(ws))], ", ")
+		if more := len(ws) - gapsShown; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
 		}
 		p.para("     ", 7, text)
 	}
 }
+
+// gapsShown is how many gaps of one kind the text names; JSON has them all.
+const gapsShown = 3
