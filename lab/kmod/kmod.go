@@ -51,6 +51,7 @@ type Module struct {
 func Modules() []Module {
 	return []Module{
 		{Name: "labnic", own: "lab/labnic", file: "labnic.ko"},
+		{Name: "labhca", own: "lab/labhca", file: "labhca.ko"},
 		{Name: "siw", kernel: "drivers/infiniband/sw/siw",
 			config: "CONFIG_RDMA_SIW=m", file: "siw.ko"},
 		{Name: "netdevsim", kernel: "drivers/net/netdevsim",
