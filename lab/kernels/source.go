@@ -15,6 +15,7 @@ import (
 // drivers that Debian does not build, and the drivers whose names and numbers
 // the lab's own devices must share.
 var sourceFolders = []string{
+	"drivers/infiniband/core",
 	"drivers/infiniband/sw/siw",
 	"drivers/infiniband/hw",
 	"drivers/net/netdevsim",

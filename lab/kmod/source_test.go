@@ -106,42 +106,56 @@ func TestLabnicCounterNames(t *testing.T) {
 
 // imitated matches the names of functions in comments such as "Imitates
 // mlx5e_dcbnl_ieee_getpfc".
-var imitated = regexp.MustCompile(`\b(?:mlx5e?|sparx5)_[a-z0-9_]+\b`)
+var imitated = regexp.MustCompile(`\b(?:mlx5e?|sparx5|efa|irdma|bnxt_re)_[a-z0-9_]+\b`)
+
+// notFunctions are names of drivers, and functions of a driver whose source is
+// not unpacked.
+var notFunctions = regexp.MustCompile(`^(mlx5_core|mlx5_ib|sparx5_.*)$`)
 
 // TestLabnicImitatesRealFunctions proves that the functions of mlx5 which
 // labnic's comments name exist there.
 func TestLabnicImitatesRealFunctions(t *testing.T) {
+	checkImitated(t, "lab/labnic/*.c", 25,
+		[]string{"drivers/net/ethernet/mellanox/mlx5/core"})
+}
+
+// checkImitated checks that the functions named in the comments of the files,
+// at least least of them, are in those folders of each kernel's source.
+func checkImitated(t *testing.T, files string, least int, folders []string) {
+	t.Helper()
 	top, err := kernels.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(top, "lab/labnic/*.c"))
+	found, err := filepath.Glob(filepath.Join(top, files))
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := make(map[string]string)
-	for _, file := range files {
+	for _, file := range found {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range comment.FindAll(b, -1) {
 			for _, name := range imitated.FindAllString(string(text), -1) {
-				// sparx5's source is not unpacked; mlx5_core is a module.
-				if !strings.HasPrefix(name, "sparx5") && name != "mlx5_core" {
+				if !notFunctions.MatchString(name) {
 					named[name] = filepath.Base(file)
 				}
 			}
 		}
 	}
-	if len(named) < 25 {
-		t.Fatalf("found only %d functions in labnic's comments", len(named))
+	if len(named) < least {
+		t.Fatalf("found only %d functions in the comments of %s", len(named), files)
 	}
 	eachKernel(t, func(t *testing.T, cache string, k kernels.Kernel) {
-		source := driverText(t, cache, k, "drivers/net/ethernet/mellanox/mlx5/core")
+		var source strings.Builder
+		for _, folder := range folders {
+			source.WriteString(driverText(t, cache, k, folder))
+		}
 		for name, file := range named {
-			if !mentions(source, name) {
-				t.Errorf("%s names %s, which is not in mlx5 of %s", file, name,
+			if !mentions(source.String(), name) {
+				t.Errorf("%s names %s, which is not in %s of %s", file, name, folders,
 					k.Release)
 			}
 		}
@@ -151,11 +165,45 @@ func TestLabnicImitatesRealFunctions(t *testing.T) {
 // mentions reports whether source has the word, or the word that mlx5e's
 // macros make of it: mlx5e_stats_grp_x is MLX5E_DECLARE_STATS_GRP_OP_...(x).
 func mentions(source, word string) bool {
-	if regexp.MustCompile(`\b` + word + `\b`).MatchString(source) {
-		return true
+	for rest := source; ; {
+		before, after, ok := strings.Cut(rest, word)
+		if !ok {
+			break
+		}
+		if !endsInWord(before) && !startsWithWord(after) {
+			return true
+		}
+		rest = after
 	}
 	group, ok := strings.CutPrefix(word, "mlx5e_stats_grp_")
 	return ok && strings.Contains(source, "MLX5E_STATS_GRP("+group+")")
+}
+
+func endsInWord(s string) bool {
+	return s != "" && wordByte(s[len(s)-1])
+}
+
+func startsWithWord(s string) bool {
+	return s != "" && wordByte(s[0])
+}
+
+// wordByte reports whether a byte may be part of a name in C.
+func wordByte(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' ||
+		'A' <= b && b <= 'Z'
+}
+
+func TestMentions(t *testing.T) {
+	const source = "int mlx5_ab(void); mlx5_a_c xmlx5_a MLX5E_STATS_GRP(qcnt)"
+	for word, want := range map[string]bool{"mlx5_ab": true, "mlx5_a": false,
+		"mlx5e_stats_grp_qcnt": true, "mlx5e_stats_grp_q": false} {
+		if got := mentions(source, word); got != want {
+			t.Errorf("mentions %q: got %v, want %v", word, got, want)
+		}
+	}
+	if !mentions("a", "a") {
+		t.Error("a word that is the whole source is not found")
+	}
 }
 
 // driverText returns all C of one folder of the kernel's source.

@@ -44,7 +44,7 @@ static const char *const bnxt_re_port[] = {
 	"rx_roce_good_bytes", "rx_out_of_buffer", NULL
 };
 
-/* irdma_hw_stat_names, in 6.1 irdma_hw_stat_descs. */
+/* What irdma_alloc_hw_port_stats hands out. */
 static const char *const irdma_port[] = {
 	"rxVlanErrors", "ip4InDiscards", "ip4InTruncatedPkts",
 	"ip4OutNoRoutes", "ip6InDiscards", "ip6InTruncatedPkts",

@@ -20,7 +20,8 @@
 #define LABHCA_DEVICES 8
 #define LABHCA_PORTS 4
 #define LABHCA_PKEYS 8
-#define LABHCA_GIDS 16
+/* As mlx5 on InfiniBand; on RoCE it is a parameter. */
+#define LABHCA_IB_GIDS 8
 #define LABHCA_TEXT 64
 /* Names of hw_counters: the longest family and some of the user's own. */
 #define LABHCA_HW 96
@@ -102,6 +103,7 @@ extern const struct labhca_family labhca_families[];
 extern char *labhca_name;
 extern unsigned int labhca_driver_id;
 extern bool labhca_ext_counters;
+extern unsigned int labhca_roce_gids;
 
 /* main.c: sleeps uninterruptibly while *flag is set. */
 void labhca_hang(struct labhca *hca, const bool *flag);

@@ -44,6 +44,10 @@ bool labhca_ext_counters = true;
 module_param_named(ext_counters, labhca_ext_counters, bool, 0444);
 MODULE_PARM_DESC(ext_counters, "0: counters/ of 32 bits only");
 
+unsigned int labhca_roce_gids = 255;
+module_param_named(gids, labhca_roce_gids, uint, 0444);
+MODULE_PARM_DESC(gids, "RoCE: entries of the GID table");
+
 const struct labhca_family *labhca_family;
 struct labhca *labhca_all[LABHCA_DEVICES];
 static struct dentry *root;
@@ -190,7 +194,8 @@ static int __init labhca_init(void)
 	if (nnetdevs)
 		devices = nnetdevs;
 	if (!f->name || !devices || devices > LABHCA_DEVICES || !ports ||
-	    ports > LABHCA_PORTS || !strstr(labhca_name, "%d"))
+	    ports > LABHCA_PORTS || !strstr(labhca_name, "%d") ||
+	    !labhca_roce_gids || labhca_roce_gids > 255)
 		return -EINVAL;
 	labhca_family = f;
 	err = labhca_hw_init(names, nnames);

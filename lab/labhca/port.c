@@ -53,13 +53,18 @@ void labhca_port_counting(struct labhca_port *p)
 	labhca_clock_unlock(&p->clock);
 }
 
+static int gids(const struct labhca_port *p)
+{
+	return p->roce ? labhca_roce_gids : LABHCA_IB_GIDS;
+}
+
 /* Imitates mlx5_ib_query_port. */
 static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
 {
 	struct labhca_port *p = labhca_port_of(ib, port);
 
 	labhca_hang(p->hca, &p->hca->hang_query_port);
-	attr->gid_tbl_len = LABHCA_GIDS;
+	attr->gid_tbl_len = gids(p);
 	attr->pkey_tbl_len = LABHCA_PKEYS;
 	attr->max_msg_sz = 1 << 30;
 	attr->port_cap_flags = p->cap_mask;
@@ -88,7 +93,7 @@ static int port_immutable(struct ib_device *ib, u32 port,
 	struct labhca_port *p = labhca_port_of(ib, port);
 
 	immutable->pkey_tbl_len = LABHCA_PKEYS;
-	immutable->gid_tbl_len = LABHCA_GIDS;
+	immutable->gid_tbl_len = gids(p);
 	if (p->roce)
 		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE |
 			RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
@@ -107,8 +112,9 @@ static int query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/* Imitates mlx5_ib_query_gid: one GID, of prefix and port GUID; a RoCE port's
- * are the core's affair.
+/* Imitates mlx5_ib_query_gid: the first GID is of prefix and port GUID, the
+ * others of the prefix alone (the kernel takes the port's subnet prefix from
+ * the last one). A RoCE port's GIDs are the core's affair.
  */
 static int query_gid(struct ib_device *ib, u32 port, int index,
 		     union ib_gid *gid)
@@ -116,10 +122,9 @@ static int query_gid(struct ib_device *ib, u32 port, int index,
 	struct labhca_port *p = labhca_port_of(ib, port);
 
 	memset(gid, 0, sizeof(*gid));
-	if (index == 0) {
-		gid->global.subnet_prefix = p->gid_prefix;
+	gid->global.subnet_prefix = p->gid_prefix;
+	if (index == 0)
 		gid->global.interface_id = p->guid;
-	}
 	return 0;
 }
 
