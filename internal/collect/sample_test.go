@@ -72,9 +72,13 @@ func gap(t *testing.T, s *facts.Snapshot, what string) facts.Gap {
 	return facts.Gap{}
 }
 
+// noGaps fails for gaps other than that an archive of files holds no netlink.
 func noGaps(t *testing.T, s *facts.Snapshot) {
 	t.Helper()
 	for _, g := range s.Gaps {
+		if g.What == noNetlink {
+			continue
+		}
 		t.Errorf("unexpected gap: %+v", g)
 	}
 }

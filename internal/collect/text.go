@@ -14,6 +14,9 @@ import (
 func errnoName(err error) string {
 	var e syscall.Errno
 	if errors.As(err, &e) {
+		if e == unix.EOPNOTSUPP { // The same number as ENOTSUP, by which x/sys calls it and netlink does not.
+			return "EOPNOTSUPP"
+		}
 		if n := unix.ErrnoName(e); n != "" {
 			return n
 		}

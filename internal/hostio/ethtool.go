@@ -12,9 +12,6 @@ import (
 // after an interface that does not exist (dev_load), so the name is looked up
 // by netlink first, which loads nothing.
 func (l *Live) ethtool(op Op) Result {
-	if !netdevName(op.Name) {
-		return Result{NotInForm: true}
-	}
 	if res := l.linkExists(op.Name); res.Err() != nil {
 		return Result{Errno: res.Errno, TimedOut: res.TimedOut}
 	}

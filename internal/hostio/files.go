@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,26 +15,9 @@ import (
 // maxNames bounds a directory listing.
 const maxNames = 1 << 17
 
-// neverRead are base names that are refused wherever they are. Reading them
-// reaches device memory or firmware (sysfs-bus-pci: rom, resourceN, vpd), takes
-// records away from other readers (/proc/kmsg, trace_pipe) or reads memory.
-var neverRead = regexp.MustCompile(`^(vpd|rom|resource([0-9]+(_wc)?)?|kmsg|trace_pipe|mem|kcore)$`)
-
-// mayOpen are the only device nodes that are opened.
-var mayOpen = regexp.MustCompile(`^/dev/infiniband/(uverbs[0-9]{1,5}|rdma_cm)$`)
-
-// refused reports whether a path is never read, whatever a collector asks for.
-func refused(name string) bool {
-	return !path.IsAbs(name) || strings.ContainsRune(name, 0) ||
-		neverRead.MatchString(path.Base(name)) || strings.HasPrefix(path.Clean(name), "/sys/kernel/debug/")
-}
-
 // readFile reads the first limit bytes with one open. Opening with O_NONBLOCK
 // cannot wait on a FIFO, and what is not a regular file is not opened at all.
 func readFile(name string, limit int) Result {
-	if refused(name) {
-		return Result{NotInForm: true}
-	}
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
@@ -90,9 +71,6 @@ func readAll(fd, limit int) Result {
 }
 
 func readLink(name string) Result {
-	if !path.IsAbs(name) {
-		return Result{NotInForm: true}
-	}
 	target, err := os.Readlink(name)
 	if err != nil {
 		return failed(err)
@@ -103,9 +81,6 @@ func readLink(name string) Result {
 // readDir lists a directory. A name that holds a newline cannot be told in one
 // line and is left out; the kernel makes no such names.
 func readDir(name string) Result {
-	if !path.IsAbs(name) {
-		return Result{NotInForm: true}
-	}
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return failed(err)
@@ -125,9 +100,6 @@ func readDir(name string) Result {
 }
 
 func statFile(name string) Result {
-	if !path.IsAbs(name) {
-		return Result{NotInForm: true}
-	}
 	var st unix.Stat_t
 	if err := uninterrupted(func() error { return unix.Stat(name, &st) }); err != nil {
 		return failed(err)
@@ -143,9 +115,6 @@ func statFile(name string) Result {
 // the kernel's own ENXIO without opening it: opening such a node makes the
 // kernel look for a module by its number.
 func tryOpen(name string) Result {
-	if !mayOpen.MatchString(name) {
-		return Result{NotInForm: true}
-	}
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {
 		return failed(err)

@@ -32,6 +32,9 @@ func (l *Live) Do(ctx context.Context, ops []Op) []Result {
 }
 
 func (l *Live) do(op Op) Result {
+	if !Allowed(op) {
+		return Result{NotInForm: true}
+	}
 	switch op.Kind {
 	case ReadFile:
 		return readFile(op.Name, op.Limit)
