@@ -11,19 +11,8 @@ import (
 // findings of one code that need the same fix are one diagnosis with several
 // subjects. It is a function of its arguments only.
 func Explain(results []checks.Result, rel Relations) []Diagnosis {
-	return explain(pages(), results, rel)
-}
 
-// symptom is one finding with what is needed to place it in the cause graph.
-type symptom struct {
-	checks.Finding
-	page *Page
-	at   spot
-	root int // index of the finding whose cause explains this one
-}
-
-func explain(book map[string]*Page, results []checks.Result, rel Relations) []Diagnosis {
-	all := symptoms(book, results, rel)
+	all := symptoms(results, rel)
 	causes := directCauses(all)
 	for i := range all {
 		all[i].root = root(all, causes, i)
@@ -56,9 +45,17 @@ func explain(book map[string]*Page, results []checks.Result, rel Relations) []Di
 	return ds
 }
 
+// symptom is one finding with what is needed to place it in the cause graph.
+type symptom struct {
+	checks.Finding
+	page *Page
+	at   spot
+	root int // index of the finding whose cause explains this one
+}
+
 // symptoms lists the findings in a fixed order, each code and subject once.
 // Retired codes, which only an old report can hold, are left out.
-func symptoms(book map[string]*Page, results []checks.Result, rel Relations) []symptom {
+func symptoms(results []checks.Result, rel Relations) []symptom {
 	var all []symptom
 	seen := map[FindingRef]int{}
 	for _, r := range results {
@@ -66,8 +63,8 @@ func symptoms(book map[string]*Page, results []checks.Result, rel Relations) []s
 			if slices.Contains(checks.Retired, f.Code) {
 				continue
 			}
-			p := book[f.Code]
-			if p == nil {
+			p, ok := Lookup(f.Code)
+			if !ok {
 				p = pageless(f, r.Layer)
 			}
 			ref := FindingRef{f.Code, f.Subject}

@@ -9,44 +9,57 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
 )
 
 //go:embed pitfalls
 var embedded embed.FS
 
-// pages are the embedded pages by code. A test proves that they load, so a
-// failure here is a build that was never tested.
-var pages = sync.OnceValue(func() map[string]*Page {
-	sub, err := fs.Sub(embedded, "pitfalls")
-	if err != nil {
-		panic(err)
-	}
-	ps, err := loadPages(sub)
-	if err != nil {
-		panic(err)
-	}
-	return ps
-})
+// shelf keeps the embedded pages that were asked for. Most runs need a few of
+// them, and reading all costs more than the examination itself.
+var shelf struct {
+	sync.Mutex
+	pages map[string]*Page
+}
 
 // Lookup returns the page of a code. The page is shared: it must not be
 // changed.
 func Lookup(code string) (*Page, bool) {
-	p, ok := pages()[code]
-	return p, ok
+	if _, ok := LayerOf(code); !ok {
+		return nil, false
+	}
+	shelf.Lock()
+	defer shelf.Unlock()
+	if p := shelf.pages[code]; p != nil {
+		return p, true
+	}
+	file := code + ".md"
+	text, err := embedded.ReadFile("pitfalls/" + file)
+	if err != nil {
+		return nil, false
+	}
+	p, err := parsePage(file, normal(text))
+	if err != nil {
+		panic(err) // A test proves that every page can be read.
+	}
+	if shelf.pages == nil {
+		shelf.pages = map[string]*Page{}
+	}
+	shelf.pages[code] = p
+	return p, true
 }
 
 // Pages returns every page, by layer from below and then by code.
 func Pages() []*Page {
-	ps := make([]*Page, 0, len(pages()))
-	for _, p := range pages() {
-		ps = append(ps, p)
-	}
-	slices.SortFunc(ps, func(a, b *Page) int {
-		if a.Layer != b.Layer {
-			return int(a.Layer - b.Layer)
+	var ps []*Page
+	for _, l := range checks.Layers() {
+		for _, c := range slices.Sorted(slices.Values(Codes[l])) {
+			if p, ok := Lookup(c); ok {
+				ps = append(ps, p)
+			}
 		}
-		return strings.Compare(a.Code, b.Code)
-	})
+	}
 	return ps
 }
 

@@ -118,3 +118,31 @@ func TestStepOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryCodeHasAPage: explain answers for every permanent code.
+func TestEveryCodeHasAPage(t *testing.T) {
+	ps := loaded(t)
+	for _, codes := range Codes {
+		for _, c := range codes {
+			if ps[c] == nil {
+				t.Errorf("code %q has no page", c)
+			}
+		}
+	}
+	// A page of a code that is not listed does not load.
+	if got, want := len(ps), len(layerByCode); got != want {
+		t.Errorf("%d pages for %d codes", got, want)
+	}
+}
+
+// TestCodesOfChecksHavePages: what a check can report, explain can answer.
+func TestCodesOfChecksHavePages(t *testing.T) {
+	ps := loaded(t)
+	for _, c := range checks.All() {
+		for _, code := range c.Codes {
+			if ps[code] == nil {
+				t.Errorf("check %s reports %q, which has no page", c.ID, code)
+			}
+		}
+	}
+}

@@ -38,12 +38,13 @@ func parsePage(file string, text []byte) (*Page, error) {
 	if layer, ok := LayerOf(p.Code); ok {
 		p.Layer = layer
 	}
-	var doc yaml.Node
-	if err := yaml.Load(padded, &doc); err != nil {
-		return nil, fmt.Errorf("%s:%w", file, yamlError(err))
-	}
-	if err := p.validate(&doc); err != nil {
-		return nil, fmt.Errorf("%s:%w", file, err)
+	if err := p.validate(); err != nil {
+		// Only a bad page is read again to find the line: pages are read at run time.
+		var doc yaml.Node
+		if err := yaml.Load(padded, &doc); err != nil {
+			return nil, fmt.Errorf("%s:%w", file, yamlError(err))
+		}
+		return nil, fmt.Errorf("%s:%w", file, lineError(lineOf(&doc, err.keys...), "%w", err.cause))
 	}
 	return p, nil
 }

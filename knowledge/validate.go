@@ -6,14 +6,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 )
 
-// validate checks one page by itself. The node gives the lines of its values.
-func (p *Page) validate(doc *yaml.Node) error {
-	bad := func(keys []any, format string, args ...any) error {
-		return lineError(lineOf(doc, keys...), format, args...)
+// valueError is what is wrong with one value of the front matter: keys lead to
+// it, as lineOf takes them.
+type valueError struct {
+	keys  []any
+	cause error
+}
+
+// validate checks one page by itself.
+func (p *Page) validate() *valueError {
+	bad := func(keys []any, format string, args ...any) *valueError {
+		return &valueError{keys, fmt.Errorf(format, args...)}
 	}
 	at := func(keys ...any) []any { return keys }
 	switch {
