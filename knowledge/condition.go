@@ -35,6 +35,28 @@ func (c Condition) terms() []string {
 	return ts
 }
 
+// Names lists the parameters that the condition looks at.
+func (c Condition) Names() []string {
+	var names []string
+	for _, t := range c.terms() {
+		if m := termRE.FindStringSubmatch(t); m != nil {
+			names = append(names, m[2])
+		}
+	}
+	return names
+}
+
+// Needs lists the parameters that must have a value for the condition to hold.
+func (c Condition) Needs() []string {
+	var names []string
+	for _, t := range c.terms() {
+		if m := termRE.FindStringSubmatch(t); m != nil && m[1] == "" && !strings.HasPrefix(m[3], "!") {
+			names = append(names, m[2])
+		}
+	}
+	return names
+}
+
 // Holds reports whether the condition is true for the values.
 func (c Condition) Holds(v values) bool {
 	for _, t := range c.terms() {

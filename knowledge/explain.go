@@ -11,7 +11,6 @@ import (
 // findings of one code that need the same fix are one diagnosis with several
 // subjects. It is a function of its arguments only.
 func Explain(results []checks.Result, rel Relations) []Diagnosis {
-
 	all := symptoms(results, rel)
 	causes := directCauses(all)
 	for i := range all {
