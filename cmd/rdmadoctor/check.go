@@ -8,6 +8,7 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
 )
 
 func (p *program) checkCommand() *cobra.Command {
@@ -51,6 +52,9 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 	done()
 	if err != nil {
 		return err
+	}
+	if e := p.report.fold.Document().Error; e != nil && e.Kind == report.UsageError {
+		p.complain(e)
 	}
 	p.code, err = p.report.finish()
 	return err

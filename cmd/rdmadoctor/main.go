@@ -102,13 +102,18 @@ func (p *program) panicked(v any, stack []byte) int {
 		Hint: "this is a fault of rdmadoctor: please report it with what stands on stderr"})
 }
 
-// abort says e on stderr and, where the command line asks for a format that
-// machines read, on stdout.
-func (p *program) abort(e *report.Error) int {
+// complain says on stderr what is wrong and what to do.
+func (p *program) complain(e *report.Error) {
 	fmt.Fprintf(p.err, "rdmadoctor: %s\n", report.Clean(e.Message))
 	if e.Hint != "" {
 		fmt.Fprintf(p.err, "rdmadoctor: hint: %s\n", report.Clean(e.Hint))
 	}
+}
+
+// abort says e on stderr and, where the command line asks for a format that
+// machines read, on stdout.
+func (p *program) abort(e *report.Error) int {
+	p.complain(e)
 	s := p.report
 	if s == nil {
 		s = newSink(p, machineFormat(p.args))

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// The reading child is this binary by another name.
-	if len(os.Args) == 2 && os.Args[1] == hostio.ReadHostArg {
+	if os.Getenv(asProgram) != "" || len(os.Args) == 2 && os.Args[1] == hostio.ReadHostArg {
 		main()
 	}
 	testscript.Main(m, map[string]func(){"rdmadoctor": main})
@@ -161,7 +161,7 @@ func messages(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // get FILE PATH VALUE wants a value of a JSON document: summary.exit_code,
-// diagnoses.0.code. A list's length is its #.
+// diagnoses.0.code. A list's length is its len.
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: get FILE PATH VALUE")
@@ -176,7 +176,7 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 			v = in[step]
 		case []any:
 			var i int
-			if step == "#" {
+			if step == "len" {
 				v = len(in)
 			} else if _, err := fmt.Sscan(step, &i); err != nil || i >= len(in) {
 				ts.Fatalf("%s: no element %s of %d", args[1], step, len(in))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -122,8 +123,23 @@ func (s *source) examine(ctx context.Context, opt doctor.Options, h report.Handl
 		s.replay.Rewind()
 		h = s.damaged(h)
 	}
+	if s.label != "" {
+		h = s.labelled(h)
+	}
 	_, err := doctor.Examine(ctx, opt, h)
 	return err
+}
+
+// labelled names a host that does not say its own name as the user named it.
+func (s *source) labelled(h report.Handler) report.Handler {
+	return report.Func(func(m report.Message) error {
+		if m.Run != nil && m.Run.Host == "" {
+			run := *m.Run
+			run.Host = filepath.Base(s.label)
+			m.Run = &run
+		}
+		return m.Send(h)
+	})
 }
 
 // damaged adds what a cut recording lacks to what could not be looked at.
@@ -145,7 +161,7 @@ func (s *source) damage() *facts.Gap {
 	if s.replay == nil || s.replay.Damage() == "" {
 		return nil
 	}
-	return &facts.Gap{Source: "recording", What: s.label, Kind: facts.Malformed, Detail: s.replay.Damage()}
+	return &facts.Gap{Source: facts.RecordingFile, What: s.label, Kind: facts.Malformed, Detail: s.replay.Damage()}
 }
 
 // judge examines the snapshot of a report, with the messages of a run that

@@ -5,6 +5,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,9 +33,13 @@ type Options struct {
 	KeepSnapshot bool
 }
 
-// Collect reads a host once: what must agree stands still.
+// sources are what the comparison looks at. A host's name is with the
+// namespaces; what else is missing there does not matter here.
+var sources = []facts.Source{facts.SysfsRDMA, facts.RDMANetlink, facts.Links, facts.Namespaces, facts.RecordingFile}
+
+// Collect reads of a host what is compared, once: it stands still.
 func Collect(ctx context.Context, h hostio.Host, origin facts.Origin) *facts.Snapshot {
-	return collect.Run(ctx, h, collect.Options{Origin: origin})
+	return collect.Run(ctx, h, collect.Options{Origin: origin, Only: sources})
 }
 
 // Run compares hosts and reports to h. The error is that of the handler.
@@ -63,6 +68,9 @@ func Run(ctx context.Context, hosts []Host, opt Options, h report.Handler) error
 			rel = append(rel, r)
 		}
 		for _, g := range s.Gaps {
+			if !slices.Contains(sources, g.Source) || g.Source == facts.Namespaces {
+				continue
+			}
 			g.What = hosts[i].Name + ": " + g.What
 			send(report.Message{Gap: &g})
 		}

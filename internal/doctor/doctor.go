@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
@@ -60,7 +61,7 @@ func Examine(ctx context.Context, opt Options, h report.Handler) (report.Summary
 	send(report.Message{Run: &report.Run{
 		SchemaVersion: report.SchemaVersion,
 		Tool:          report.Tool{Name: "rdmadoctor", Version: opt.Version},
-		Host:          collect.Hostname(host), Origin: string(opt.Origin), Started: started, Args: opt.Args,
+		Host:          collect.Hostname(host), Origin: string(opt.Origin), Started: taken(opt.Host, started), Args: opt.Args,
 	}})
 	snap := collect.Run(cctx, opt.Host, collect.Options{
 		Origin: opt.Origin, Interval: opt.Interval,
@@ -74,10 +75,24 @@ func Examine(ctx context.Context, opt Options, h report.Handler) (report.Summary
 	return sum, herr
 }
 
+// taken is when the facts are from: now, or when they were recorded.
+func taken(h hostio.Host, now time.Time) time.Time {
+	if r, ok := h.(hostio.Replayed); ok {
+		if times := r.Times(); len(times) > 0 {
+			return times[0]
+		}
+	}
+	return now
+}
+
 // Judge checks and explains a snapshot that is already there. It sends
 // everything but the Run and the Summary, which it returns.
 func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Options, send func(report.Message)) report.Summary {
 	full := snap
+	if rerr := missing(full, opt); rerr != nil {
+		send(report.Message{Error: rerr})
+		return report.Summarize(nil, nil, rerr, opt.FailOn)
+	}
 	if opt.Device != "" {
 		snap = narrow(snap, opt.Device, opt.Port)
 	}
@@ -118,6 +133,32 @@ func timedOut(s *facts.Snapshot) bool {
 	return slices.ContainsFunc(s.Gaps, func(g facts.Gap) bool {
 		return g.Kind == facts.Timeout && g.Detail == collect.RunTimeOver
 	})
+}
+
+// missing says that the device or port the user named is none of this host's.
+// Where the host has no device at all, that is for the checks to say.
+func missing(s *facts.Snapshot, opt Options) *report.Error {
+	if opt.Device == "" || len(s.Devices) == 0 {
+		return nil
+	}
+	var names, links []string
+	for i := range s.Devices {
+		d := &s.Devices[i]
+		names = append(names, d.Name)
+		for j := range d.Ports {
+			links = append(links, facts.LinkName(d.Name, d.Ports[j].Number))
+		}
+	}
+	link := facts.LinkName(opt.Device, opt.Port)
+	switch {
+	case !slices.Contains(names, opt.Device):
+		return &report.Error{Kind: report.UsageError, Message: fmt.Sprintf("no RDMA device %q here", opt.Device),
+			Hint: "the devices are " + strings.Join(names, ", ")}
+	case opt.Port > 0 && !slices.Contains(links, link):
+		return &report.Error{Kind: report.UsageError, Message: fmt.Sprintf("no port %q here", link),
+			Hint: "the ports are " + strings.Join(links, ", ")}
+	}
+	return nil
 }
 
 // wanted are the names that the user asked for.

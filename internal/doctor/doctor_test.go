@@ -74,6 +74,32 @@ func TestNamesAreOneNamespace(t *testing.T) {
 	}
 }
 
+func TestMissing(t *testing.T) {
+	s := &facts.Snapshot{Devices: []facts.Device{{Name: "mlx5_0", Ports: []facts.Port{{Number: 1}}}}}
+	for _, tc := range []struct {
+		snap   *facts.Snapshot
+		device string
+		port   int
+		want   string // the message, "" for none
+	}{
+		{s, "", 0, ""},
+		{s, "mlx5_0", 0, ""},
+		{s, "mlx5_0", 1, ""},
+		{s, "mlx5_0", 2, `no port "mlx5_0/2" here`},
+		{s, "mlx5_9", 0, `no RDMA device "mlx5_9" here`},
+		{s, "mlx5_9", 1, `no RDMA device "mlx5_9" here`},
+		{&facts.Snapshot{}, "mlx5_9", 0, ""},
+	} {
+		got := ""
+		if e := missing(tc.snap, Options{Device: tc.device, Port: tc.port}); e != nil {
+			got = e.Message
+		}
+		if got != tc.want {
+			t.Errorf("device %q port %d: %q, want %q", tc.device, tc.port, got, tc.want)
+		}
+	}
+}
+
 func TestNarrow(t *testing.T) {
 	s := &facts.Snapshot{Devices: []facts.Device{
 		{Name: "mlx5_0", Ports: []facts.Port{{Number: 1}, {Number: 2}}},

@@ -79,6 +79,8 @@ const (
 	MemorySource Source = "memory"        // /proc/meminfo, cgroup memory
 	RDMACgroup   Source = "rdma-cgroup"   // rdma.max, rdma.current
 	ConfigFS     Source = "configfs-cma"  // /sys/kernel/config/rdma_cm
+
+	RecordingFile Source = "recording" // the recording itself, where it was cut off
 )
 
 // Gap is something a collector wanted and could not read, and why.

@@ -94,6 +94,9 @@ func memberName(kind hostio.Kind, name string) string {
 		family, request, _ := strings.Cut(name, "/")
 		return "netlink/" + safeElement(family) + "-" + safeElement(request) + ".bin"
 	}
+	if name == "" {
+		return safeElement(string(kind)) + ".bin"
+	}
 	return safeElement(string(kind)) + "/" + safePath(name)
 }
 
