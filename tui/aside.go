@@ -1,0 +1,103 @@
+package tui
+
+import "fmt"
+
+// side is what stands beside the ladder: the ports, or why there are none.
+func (s *home) side(w, h int) []row {
+	t, e := s.m.theme, s.m.exam
+	ps := e.ports()
+	switch {
+	case len(ps) > 0:
+		return s.ports(ps, w, h)
+	case e.noRDMA():
+		return s.m.noRDMA(w, h)
+	case e.snap != nil:
+		return []row{t.row(dim, "The RDMA devices have no ports.")}
+	case e.ended():
+		return t.lines(dim, "Ports are not shown: this report holds no snapshot of the host.", w)
+	}
+	return []row{t.row(dim, "The ports are shown once the facts are collected...")}
+}
+
+func (s *home) ports(ps []port, w, h int) []row {
+	t := s.m.theme
+	tb := newTable(t, ps, w)
+	rows := []row{tb.head()}
+	fit := h - 1
+	if len(ps) > fit {
+		ps = sickFirst(ps)
+		fit--
+	}
+	for i := range min(fit, len(ps)) {
+		rows = append(rows, tb.row(ps[i]))
+	}
+	if n := len(ps) - fit; n > 0 {
+		rows = append(rows, row{space(2), t.text(dim, fmt.Sprintf("%d more ", n)), t.text(strong, "tab")})
+	}
+	return rows
+}
+
+// noRDMA helps on a host that has no RDMA device: what that means and what to
+// look at next.
+func (m *Model) noRDMA(w, h int) []row {
+	t := m.theme
+	code := "no-rdma-device"
+	if d := m.exam.diagnoses; len(d) > 0 && d[0].Code == "kernel-without-rdma" {
+		code = d[0].Code
+	}
+	var rows []row
+	say := func(s string) {
+		if len(rows) > 0 {
+			rows = append(rows, nil)
+		}
+		rows = append(rows, t.lines(normal, s, w-1)...)
+	}
+	say("The kernel lists no RDMA device, so there was nothing to examine. Programs that ask for RDMA fail or fall back to TCP.")
+	say("Is there a NIC? Its driver may not be loaded, RDMA may be switched off in it, or this container may not have been given it.")
+	rows = append(rows, nil)
+	for _, c := range []struct{ cmd, what string }{
+		{"rdmadoctor explain " + code, "what it means, what to do"},
+		{"lspci -d ::0200; lspci -d ::0207", "the NICs that the bus shows"},
+		{"rdma link", "the links that the kernel has"},
+	} {
+		rows = append(rows, row{t.text(command, c.cmd)})
+		if w > 66 {
+			last := rows[len(rows)-1]
+			rows[len(rows)-1] = append(t.fit(last, 36), t.text(dim, c.what))
+		}
+	}
+	return rows[:min(h, len(rows))]
+}
+
+// preview shows, where the screen is tall, what opening the line under the
+// cursor would show first.
+func (s *home) preview(c card, w, h int) []row {
+	t, m := s.m.theme, s.m
+	var title string
+	var rows []row
+	switch {
+	case s.chosen != 0:
+		title = s.chosen.String() + " checks"
+		l := newCheckList(m, s.chosen)
+		for _, e := range l.entries() {
+			rows = append(rows, e.row(w))
+		}
+		if len(rows) == 0 {
+			rows = []row{{space(1), t.text(dim, m.nothingIn(s.chosen))}}
+		}
+	case c.diag != nil:
+		title = c.diag.Code
+		rows = m.explain(c.diag, w)
+	default:
+		title = "checks"
+		l := newCheckList(m, 0)
+		for _, e := range l.entries() {
+			rows = append(rows, e.row(w))
+		}
+	}
+	out := []row{t.rule(w, t.row(dim, title))}
+	if len(rows) > h-1 {
+		rows = append(rows[:h-2:h-2], row{space(1), t.text(dim, fmt.Sprintf("%d more lines ", len(rows)-h+2)), t.text(strong, t.enter)})
+	}
+	return append(out, rows...)
+}
