@@ -11,7 +11,7 @@ import (
 // the root, the screen.
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = span{}
-	if msg.String() == "ctrl+c" {
+	if on(msg, m.keys.abort) {
 		return tea.Quit
 	}
 	if m.dialog != nil {
@@ -36,7 +36,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case on(msg, k.write) && m.opts.Write != nil:
 		return m.write()
 	case on(msg, k.unseen):
-		if _, here := m.top().(*gapScreen); !here {
+		if _, here := m.top().(*gapScreen); here {
+			m.pop()
+		} else if !helping {
 			m.push(newGaps(m))
 		}
 	case on(msg, k.back) && !m.filtered():
@@ -56,13 +58,15 @@ func (m *Model) filtered() bool {
 // common are the keys that work on every screen.
 func (m *Model) common() []key.Binding {
 	k := m.keys
-	_, gaps := m.top().(*gapScreen)
+	if _, here := m.top().(*gapScreen); here {
+		k.unseen = named(k.unseen, "back")
+	}
 	return []key.Binding{
-		when(!gaps, k.unseen),
-		when(m.opts.Again != nil, k.again),
-		when(m.opts.Write != nil, k.write),
+		k.unseen,
+		when(m.opts.Again != nil && m.idle, k.again),
+		when(m.opts.Write != nil && m.exam.ended(), k.write),
 		when(len(m.stack) > 1, k.back),
-		k.help, k.quit, k.suspend,
+		k.help, k.quit, k.abort, k.suspend,
 	}
 }
 
@@ -75,6 +79,9 @@ func (m *Model) footerKeys() []key.Binding {
 	}
 	if l := m.top().list(); l != nil && l.typing {
 		return []key.Binding{k.accept, k.clear}
+	}
+	if _, helping := m.top().(*helpScreen); helping {
+		return append(m.top().keys(), k.moves()...)
 	}
 	first := []key.Binding{k.help, when(len(m.stack) > 1, k.back)}
 	if len(m.stack) == 1 {

@@ -11,12 +11,21 @@ func (s *home) side(w, h int) []row {
 		return s.ports(ps, w, h)
 	case e.noRDMA():
 		return s.m.noRDMA(w, h)
-	case e.snap != nil:
-		return []row{t.row(dim, "The RDMA devices have no ports.")}
-	case e.ended():
-		return t.lines(dim, "Ports are not shown: this report holds no snapshot of the host.", w)
 	}
-	return []row{t.row(dim, "The ports are shown once the facts are collected...")}
+	return t.lines(dim, e.noPorts(), w)
+}
+
+// noPorts says why there is no port to show.
+func (e *exam) noPorts() string {
+	switch {
+	case e.snap != nil:
+		return "The RDMA devices have no ports."
+	case e.state() == done:
+		return "This report holds no snapshot of the host, so its ports cannot be shown."
+	case e.ended():
+		return "The run ended before the facts were collected."
+	}
+	return "The ports are shown once the facts are collected..."
 }
 
 func (s *home) ports(ps []port, w, h int) []row {
@@ -32,7 +41,7 @@ func (s *home) ports(ps []port, w, h int) []row {
 		rows = append(rows, tb.row(ps[i]))
 	}
 	if n := len(ps) - fit; n > 0 {
-		rows = append(rows, row{space(2), t.text(dim, fmt.Sprintf("%d more ", n)), t.text(strong, "tab")})
+		rows = append(rows, append(row{space(t.signs), t.text(dim, fmt.Sprintf("%d more ", n))}, t.inline(s.m.keys.ports)...))
 	}
 	return rows
 }
@@ -86,8 +95,11 @@ func (s *home) preview(c card, w, h int) []row {
 			rows = []row{{space(1), t.text(dim, m.nothingIn(s.chosen))}}
 		}
 	case c.diag != nil:
-		title = c.diag.Code
-		rows = m.explain(c.diag, w)
+		title = "why"
+		p := &page{t: t, w: w}
+		p.more("cause", p.text(normal, c.diag.Cause)...)
+		m.background(p, c.diag)
+		rows = p.rows
 	default:
 		title = "checks"
 		l := newCheckList(m, 0)
@@ -97,7 +109,8 @@ func (s *home) preview(c card, w, h int) []row {
 	}
 	out := []row{t.rule(w, t.row(dim, title))}
 	if len(rows) > h-1 {
-		rows = append(rows[:h-2:h-2], row{space(1), t.text(dim, fmt.Sprintf("%d more lines ", len(rows)-h+2)), t.text(strong, t.enter)})
+		more := row{space(1), t.text(dim, fmt.Sprintf("%d more lines ", len(rows)-h+2))}
+		rows = append(rows[:h-2:h-2], append(more, t.inline(s.m.keys.open)...))
 	}
 	return append(out, rows...)
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
@@ -53,6 +54,9 @@ func (m *Model) diagnosisCard(d *knowledge.Diagnosis) card {
 	c := card{mark: m.theme.severityMark(d.Severity), head: impactWord(d), right: m.exam.subjects(d),
 		title: d.Title, aside: string(d.Confidence), text: []string{d.Message}, steps: d.Fix, diag: d}
 	c.tone = c.mark.tone
+	if m.exam.noRDMA() && d.Impact != knowledge.Down {
+		c.head = "NO RDMA"
+	}
 	if s := m.exam.summary; s != nil && s.Advice != "" && d.Severity != checks.Info {
 		c.head += m.theme.dot + adviceWords(s.Advice)
 	}
@@ -65,7 +69,7 @@ func (m *Model) diagnosisCard(d *knowledge.Diagnosis) card {
 // runningCard says what is being done, and the worst that is known already.
 func (m *Model) runningCard() card {
 	e := m.exam
-	c := card{mark: span{m.theme.waiting, accent}, tone: accent, head: "EXAMINING",
+	c := card{mark: span{m.busy(), accent}, tone: accent, head: "EXAMINING",
 		title: "Waiting for the first message"}
 	if e.run != nil {
 		c.title = "Collecting facts"
@@ -100,15 +104,18 @@ func (e *exam) worst() *checks.Finding {
 
 func (m *Model) errorCard() card {
 	e := m.exam
+	state := e.state()
 	c := card{mark: span{m.theme.fail, bad}, tone: bad, head: "ERROR"}
-	if e.state() == interrupted {
+	if state == interrupted {
 		c.mark, c.tone, c.head = span{m.theme.warn, warning}, warning, "INTERRUPTED"
 		c.title = "The examination was interrupted"
 	}
 	switch {
 	case e.err != nil:
-		c.title, c.aside = e.err.Message, string(e.err.Kind)
-		c.text = []string{e.err.Hint}
+		c.title, c.text = e.err.Message, []string{e.err.Hint}
+		if state == failed {
+			c.aside = string(e.err.Kind)
+		}
 	case e.overErr != nil:
 		c.title = e.overErr.Error()
 	}
@@ -130,7 +137,7 @@ func (m *Model) verdictCard() card {
 	}
 	c.title = "Nothing is wrong that " + plural(s.Pass, "passed check") + " would have seen"
 	if s.AdviceReason != "" {
-		c.text = append(c.text, sentence(s.AdviceReason))
+		c.text = append(c.text, s.AdviceReason)
 	}
 	switch s.Status {
 	case "pass":
@@ -149,11 +156,15 @@ func (m *Model) verdictCard() card {
 			c.head, c.title = "NO RDMA", "This host has no RDMA device"
 		}
 	}
-	if n := e.unseen(); n > 0 {
-		c.text = append(c.text, plural(n, "thing")+" could not be looked at: u shows which.")
+	if ps := e.ports(); len(ps) > 0 {
+		active := 0
+		for _, p := range ps {
+			active += pickInt(p.active, 1, 0)
+		}
+		c.text = append(c.text, fmt.Sprintf("%d of %s ACTIVE", active, plural(len(ps), "port")))
 	}
 	if n := len(e.diagnoses); n > 0 {
-		c.text = append(c.text, plural(n, "note")+" on what is unusual without harm: n shows them.")
+		c.text = append(c.text, plural(n, "note")+" on what is unusual without harm shown [n]")
 	}
 	return c
 }
@@ -168,7 +179,7 @@ func (c card) draw(t *theme, w, h int, chosen bool) []row {
 	rows = append(rows, t.ends(row{space(1), t.text(strong, c.title)}, row{t.text(dim, c.aside)}, w-1))
 	var fix [][]row
 	for i, s := range c.steps {
-		fix = append(fix, c.step(t, i, s, in))
+		fix = append(fix, c.step(t, i, s))
 	}
 	room := h - len(rows)
 	need := 0
@@ -184,7 +195,7 @@ func (c card) draw(t *theme, w, h int, chosen bool) []row {
 	if most := room - need; len(text) > most {
 		text = text[:max(most, 0)]
 		if most > 0 {
-			text[most-1] = t.fit(append(text[most-1], span{"  ", normal}, span{t.more + t.more, dim}), in)
+			text[most-1] = t.trim(append(text[most-1], span{" " + t.more, dim}), in-1)
 		}
 	}
 	for _, r := range text {
@@ -207,14 +218,14 @@ func (c card) draw(t *theme, w, h int, chosen bool) []row {
 }
 
 // step is the command of one step and what to know about it.
-func (c card) step(t *theme, i int, s knowledge.Step, w int) []row {
-	label := "      "
-	if i == 0 {
-		label = "fix   "
+func (c card) step(t *theme, i int, s knowledge.Step) []row {
+	name := pick(i == 0, "fix ", "    ")
+	if len(c.steps) > 1 && i < 9 {
+		name += strconv.Itoa(i + 1)
 	}
 	text, tn := stepText(s)
 	return []row{
-		{space(1), t.text(strong, label), t.text(tn, text)},
+		{space(1), t.text(strong, pad(name, 6)), t.text(tn, text)},
 		append(row{space(7)}, stepNotes(t, s)...),
 	}
 }

@@ -110,10 +110,13 @@ func (s *checkList) update(msg tea.KeyPressMsg) tea.Cmd {
 	if s.rows.update(msg, s.m.keys, es) {
 		return nil
 	}
-	if on(msg, s.m.keys.open) {
-		if e := s.rows.current(es); e != nil {
-			s.m.push(e.open())
-		}
+	e := s.rows.current(es)
+	switch {
+	case e == nil:
+	case on(msg, s.m.keys.open):
+		s.m.push(e.open())
+	case on(msg, s.m.keys.copyFix):
+		return s.m.copyFirst(checkSubject{e.id, s.layer}.steps(s.m))
 	}
 	return nil
 }
@@ -123,7 +126,15 @@ func (s *checkList) view(w, h int) []row {
 	if len(es) == 0 {
 		return []row{{space(1), s.m.theme.text(dim, s.m.nothingIn(s.layer))}}
 	}
-	return s.rows.view(s.m.theme, es, w, h)
+	rows := s.rows.view(s.m.theme, es, w, h)
+	// A short list leaves room for what opening the line would show.
+	if left := h - len(rows) - 1; left >= previewMin && !s.rows.typing {
+		if e := s.rows.current(es); e != nil {
+			rows = append(rows, nil, s.m.theme.rule(w, nil))
+			rows = append(rows, s.m.examined(s.m.exam.result(e.id), w)...)
+		}
+	}
+	return rows[:min(h, len(rows))]
 }
 
 func (s *checkList) title() row {
@@ -145,7 +156,11 @@ func (s *checkList) status() (left, right row) {
 
 func (s *checkList) keys() []key.Binding {
 	k := s.m.keys
-	return []key.Binding{k.open, k.filter, k.up, k.pageUp, k.top}
+	fix := false
+	if e := s.rows.current(s.entries()); e != nil {
+		_, fix = firstCommand(checkSubject{e.id, s.layer}.steps(s.m))
+	}
+	return []key.Binding{k.open, when(fix, k.copyFix), k.filter}
 }
 
 func (s *checkList) list() *list { return &s.rows }

@@ -49,16 +49,9 @@ func (s *detail) update(msg tea.KeyPressMsg) tea.Cmd {
 	case on(msg, k.prev):
 		s.turn(-1)
 	case on(msg, k.copyFix):
-		if st, ok := firstCommand(s.of.steps(s.m)); ok {
-			return s.m.copyStep(st)
-		}
-		s.m.say(dim, "there is no command to copy here")
+		return s.m.copyFirst(s.of.steps(s.m))
 	case on(msg, k.copyStep):
-		n := int(msg.String()[0] - '1')
-		if steps := s.of.steps(s.m); n < len(steps) {
-			return s.m.copyStep(steps[n])
-		}
-		s.m.say(dim, "there is no step "+msg.String())
+		return s.m.copyNth(s.of.steps(s.m), msg)
 	}
 	return nil
 }
@@ -76,9 +69,7 @@ func (s *detail) view(w, h int) []row {
 		if s.m.exam.ended() {
 			text = "This run has no such " + s.of.kind() + ": what was wrong before is not found any more, or was not looked at."
 		}
-		for _, r := range s.m.theme.lines(normal, text, w-2) {
-			rows = append(rows, append(row{space(1)}, r...))
-		}
+		rows = s.m.theme.indent(s.m.theme.lines(normal, text, w-2))
 	}
 	return s.window.view(rows, h)
 }
@@ -88,7 +79,7 @@ func (s *detail) title() row { return s.of.name(s.m) }
 func (s *detail) status() (left, right row) {
 	t := s.m.theme
 	if _, at, of := s.of.beside(s.m, 0); of > 1 {
-		left = row{t.text(dim, fmt.Sprintf(" %s %d of %d ", s.of.kind(), at+1, of)), t.text(strong, "n")}
+		left = append(row{t.text(dim, fmt.Sprintf(" %s %d of %d ", s.of.kind(), at+1, of))}, t.inline(s.m.keys.next)...)
 	}
 	return left, t.row(dim, s.window.where(t))
 }
@@ -101,9 +92,9 @@ func (s *detail) keys() []key.Binding {
 	return []key.Binding{
 		when(fix, k.copyFix),
 		when(len(steps) > 1, k.copyStep),
-		when(of > 1, named(k.next, "next, previous "+s.of.kind())),
+		when(of > 1, named(k.next, "next "+s.of.kind())),
+		when(of > 1, named(k.prev, "previous")),
 		when(of > 1, named(k.ports, "next "+s.of.kind())),
-		named(k.up, "scroll"), k.pageUp, k.top,
 	}
 }
 

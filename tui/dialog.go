@@ -64,6 +64,25 @@ func (m *Model) copyStep(s knowledge.Step) tea.Cmd {
 	return m.copy(s)
 }
 
+// copyFirst copies the first command of the steps.
+func (m *Model) copyFirst(steps []knowledge.Step) tea.Cmd {
+	if s, ok := firstCommand(steps); ok {
+		return m.copyStep(s)
+	}
+	m.say(dim, "there is no command to copy here")
+	return nil
+}
+
+// copyNth copies the step that a digit names.
+func (m *Model) copyNth(steps []knowledge.Step, msg tea.KeyPressMsg) tea.Cmd {
+	n := int(msg.String()[0] - '1')
+	if n >= len(steps) {
+		m.say(dim, "there is no step "+msg.String())
+		return nil
+	}
+	return m.copyStep(steps[n])
+}
+
 func (m *Model) copy(s knowledge.Step) tea.Cmd {
 	said := "copied: "
 	if s.Where != "host" && s.Where != "" {
@@ -135,7 +154,7 @@ func (t *theme) insert(r, part row, x, n int) row {
 	var left, right row
 	at := 0
 	for _, s := range r {
-		sw := ansi.StringWidth(s.text)
+		sw := cells(s.text)
 		if at < x {
 			left = append(left, span{ansi.Truncate(s.text, x-at, ""), s.tone})
 		}

@@ -22,6 +22,7 @@ type exam struct {
 	over      bool
 	overErr   error // what the run returned, where it said nothing itself
 	stream    []report.Message
+	table     []port // of the snapshot and the results, made when it is asked for
 }
 
 // take folds one item in and returns the exam to go on with, which is a new
@@ -35,6 +36,7 @@ func (e *exam) take(it item) *exam {
 		return e
 	}
 	m := it.msg
+	e.table = nil
 	if m.Run != nil && len(e.stream) > 0 {
 		e = &exam{}
 	}

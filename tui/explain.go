@@ -2,7 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
@@ -55,17 +55,22 @@ func (p *page) texts(tn tone, all []string) []row {
 }
 
 // explain is all there is to know about a diagnosis, in the order in which one
-// needs it: what, the way out, then why and how one can see it.
-func (m *Model) explain(d *knowledge.Diagnosis, w int) []row {
+// needs it: what and why, the way out, then how one can see it.
+//
+// said are findings that stand above it already.
+func (m *Model) explain(d *knowledge.Diagnosis, w int, said ...checks.Finding) []row {
 	t := m.theme
 	p := &page{t: t, w: w}
 	mark := t.severityMark(d.Severity)
 	p.rows = append(p.rows, row{space(1), mark, space(1), t.text(mark.tone, impactWord(d)),
-		t.text(dim, t.dot+string(d.Confidence)+t.dot+d.Code)})
+		t.text(dim, t.dot+string(d.Confidence)+t.dot), t.text(accent, m.exam.subjects(d)), t.text(dim, t.dot+d.Code)})
 	for _, r := range t.lines(strong, d.Title, w-2) {
 		p.rows = append(p.rows, append(row{space(1)}, r...))
 	}
-	p.part("seen", p.text(normal, d.Message)...)
+	if !slices.ContainsFunc(said, func(f checks.Finding) bool { return f.Message == d.Message }) {
+		p.part("seen", p.text(normal, d.Message)...)
+	}
+	p.part("cause", p.text(normal, d.Cause)...)
 	for i, s := range d.Fix {
 		name := "fix"
 		if len(d.Fix) > 1 {
@@ -76,22 +81,21 @@ func (m *Model) explain(d *knowledge.Diagnosis, w int) []row {
 		rows = append(rows, p.text(dim, s.Changes)...)
 		p.part(name, rows...)
 	}
+	m.background(p, d)
+	return p.rows
+}
+
+// background is what an explanation has beside what and what to do.
+func (m *Model) background(p *page, d *knowledge.Diagnosis) {
 	p.part("verify", p.texts(command, d.Verify)...)
 	p.part("symptom", p.text(normal, d.Symptom)...)
-	p.part("cause", p.text(normal, d.Cause)...)
-	p.part("where", p.texts(normal, subjectsOf(d))...)
+	if len(d.Subjects) > 1 {
+		p.part("where", p.texts(normal, d.Subjects)...)
+	}
 	p.part("evidence", p.evidence(d.Evidence)...)
 	p.part("explains", m.explained(p, d)...)
 	p.part("by hand", p.texts(command, d.Reproduce)...)
 	p.part("read", p.texts(accent, d.References)...)
-	return p.rows
-}
-
-func subjectsOf(d *knowledge.Diagnosis) []string {
-	if len(d.Subjects) == 0 && d.Subject != "" {
-		return []string{d.Subject}
-	}
-	return d.Subjects
 }
 
 // evidence is each source with the text that it held.
@@ -151,23 +155,22 @@ func (m *Model) examined(r *checks.Result, w int) []row {
 	p := &page{t: t, w: w}
 	mark := t.statusMark(r)
 	p.rows = append(p.rows, row{space(1), mark, space(1), t.text(mark.tone, string(r.Status)),
-		t.text(dim, t.dot+r.Layer.String()+t.dot+r.ID)})
+		t.text(dim, t.dot+r.Layer.String()+t.dot+r.ID), t.text(dim, fmt.Sprintf("%s%d examined", t.dot, r.Examined))})
 	for _, l := range t.lines(strong, r.Title, w-2) {
 		p.rows = append(p.rows, append(row{space(1)}, l...))
 	}
 	p.part("reason", p.text(normal, r.Reason)...)
-	p.part("examined", t.row(normal, strconv.Itoa(r.Examined)))
-	p.part("not read", p.texts(normal, r.Unread)...)
 	for _, f := range r.Findings {
 		sev := t.severityMark(f.Severity)
 		rows := []row{{sev, space(1), t.text(sev.tone, f.Subject), t.text(dim, "  "+f.Code)}}
 		rows = append(rows, p.text(normal, f.Message)...)
 		p.part("found", append(rows, p.evidence(f.Evidence)...)...)
 	}
+	p.part("not read", p.texts(normal, r.Unread)...)
 	p.part("why", p.text(dim, m.doc(r.ID))...)
 	for _, d := range m.exam.explainers(r.Findings) {
 		p.rows = append(p.rows, nil, t.rule(w, t.row(dim, "explained by")))
-		p.rows = append(p.rows, m.explain(d, w)...)
+		p.rows = append(p.rows, m.explain(d, w, r.Findings...)...)
 	}
 	return p.rows
 }

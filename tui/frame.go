@@ -97,11 +97,11 @@ func (m *Model) header() row {
 	if e.run != nil {
 		left = append(left, space(2), t.text(accent, e.run.Host))
 	}
+	if from := m.origin(); from != "" {
+		left = append(left, space(2), t.text(warning, from))
+	}
 	if ts := e.transports(); ts != nil {
 		left = append(left, space(2), t.text(normal, strings.Join(ts, t.dot)))
-	}
-	if from := m.origin(); from != "" {
-		left = append(left, space(2), t.text(dim, from))
 	}
 	return t.ends(left, append(m.progress(), space(1)), m.w)
 }

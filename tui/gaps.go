@@ -117,7 +117,7 @@ func (s *gapScreen) status() (left, right row) {
 
 func (s *gapScreen) keys() []key.Binding {
 	k := s.m.keys
-	return []key.Binding{named(k.open, "open the check"), k.filter, k.up, k.pageUp, k.top}
+	return []key.Binding{named(k.open, "open the check"), k.filter}
 }
 
 func (s *gapScreen) list() *list { return &s.rows }

@@ -1,9 +1,27 @@
 package tui
 
 import (
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
+
+// helpWidth fits the keys of the binding that has most.
+const helpWidth = 25
+
+// longer says more than the footer has room for, by the footer's words.
+var longer = map[string]string{
+	"gaps":             "what could not be looked at, and why",
+	"why":              "the diagnosis: cause, fix, evidence",
+	"copy the fix":     "copy the first command of the fix",
+	"copy step":        "copy the command of that step of the fix",
+	"ports":            "all ports: device, netdev, PCI, rate, MTU, GID",
+	"find a check":     "find a check by name, code, subject or status",
+	"filter":           "show only lines with these words",
+	"run again":        "examine this host again",
+	"write the report": "write the report of this run to a file",
+}
 
 // helpScreen lists the keys of the screen beneath, those that work everywhere,
 // and what the signs mean.
@@ -26,19 +44,26 @@ func (s *helpScreen) update(msg tea.KeyPressMsg) tea.Cmd {
 func (s *helpScreen) view(w, h int) []row {
 	t := s.m.theme
 	rows := []row{{space(1), t.text(strong, "On this screen")}}
-	seen := map[string]bool{}
 	add := func(keys []key.Binding) {
 		for _, b := range keys {
-			if h := b.Help(); b.Enabled() && !seen[h.Key] {
-				seen[h.Key] = true
-				rows = append(rows, row{space(3), t.text(accent, pad(h.Key, 14)), t.text(normal, h.Desc)})
+			if !b.Enabled() {
+				continue
 			}
+			names := strings.Join(b.Keys(), " ")
+			if len(names) > helpWidth {
+				names = b.Help().Key
+			}
+			what := b.Help().Desc
+			if l := longer[what]; l != "" {
+				what = l
+			}
+			rows = append(rows, row{space(3), t.text(accent, pad(names, helpWidth+2)), t.text(normal, what)})
 		}
 	}
 	add(s.own)
+	add(s.m.keys.moves())
 	rows = append(rows, nil, row{space(1), t.text(strong, "Everywhere")})
 	add(s.common)
-	rows = append(rows, row{space(3), t.text(accent, pad("ctrl+c", 14)), t.text(normal, "quit at once")})
 	rows = append(rows, nil, row{space(1), t.text(strong, "Signs")})
 	for _, g := range []struct {
 		mark span
@@ -53,7 +78,7 @@ func (s *helpScreen) view(w, h int) []row {
 		{span{"idle", dim}, "too little traffic between the samples to judge"},
 		{span{"v2#3", normal}, "GID in use: RoCE v2 at index 3; v1 is RoCE v1, ll is link-local only"},
 	} {
-		rows = append(rows, append(append(row{space(3)}, t.fit(row{g.mark}, 14)...), t.text(normal, g.what)))
+		rows = append(rows, append(append(row{space(3)}, t.fit(row{g.mark}, 7)...), t.text(normal, g.what)))
 	}
 	return s.window.view(rows, h)
 }
@@ -66,7 +91,7 @@ func (s *helpScreen) status() (left, right row) {
 
 func (s *helpScreen) keys() []key.Binding {
 	k := s.m.keys
-	return []key.Binding{named(k.help, "close"), named(k.quit, "close"), named(k.up, "scroll"), k.pageUp, k.top}
+	return []key.Binding{named(k.help, "close"), named(k.quit, "close")}
 }
 
 func (s *helpScreen) list() *list { return nil }

@@ -50,7 +50,9 @@ func (s *home) update(msg tea.KeyPressMsg) tea.Cmd {
 		all.update(msg)
 		s.m.push(all)
 	case on(msg, k.copyFix):
-		return s.copyFix(c)
+		return s.m.copyFirst(c.steps)
+	case on(msg, k.copyStep):
+		return s.m.copyNth(c.steps, msg)
 	case on(msg, k.open) && s.chosen != 0:
 		s.m.push(newCheckList(s.m, s.chosen))
 	case on(msg, k.open):
@@ -84,14 +86,6 @@ func (s *home) open(c card) {
 	}
 }
 
-func (s *home) copyFix(c card) tea.Cmd {
-	if st, ok := firstCommand(c.steps); ok {
-		return s.m.copyStep(st)
-	}
-	s.m.say(dim, "there is no command to copy here")
-	return nil
-}
-
 func (s *home) list() *list { return nil }
 func (s *home) title() row  { return nil }
 
@@ -106,10 +100,11 @@ func (s *home) keys() []key.Binding {
 	return []key.Binding{
 		named(k.open, opens),
 		when(fix, k.copyFix),
-		when(n > 1, named(k.next, "next, previous diagnosis")),
+		when(len(c.steps) > 1, k.copyStep),
+		when(n > 1, named(k.next, "next diagnosis")),
+		when(n > 1, k.prev),
 		k.ports,
 		named(k.filter, "find a check"),
-		k.up, k.pageUp, k.top,
 	}
 }
 
@@ -122,7 +117,7 @@ func (s *home) status() (left, right row) {
 	}
 	next := cs[(s.card+1)%n]
 	left = row{t.text(dim, " next "), next.mark, space(1), t.text(normal, next.title)}
-	return left, row{t.text(dim, fmt.Sprintf("%d of %d ", s.card+1, n)), t.text(strong, "n")}
+	return left, append(row{t.text(dim, fmt.Sprintf("%d of %d ", s.card+1, n))}, t.inline(s.m.keys.next)...)
 }
 
 // Heights of the first screen's parts.
@@ -139,9 +134,9 @@ func (s *home) view(w, h int) []row {
 	cardH := max(cardLeast, min(h-len(ladder)-1, cardMost))
 	c, _ := s.current()
 	rows := c.draw(t, w, cardH, s.chosen == 0)
-	rows = append(rows, s.rule(w))
-	rest := h - len(rows)
+	rest := h - len(rows) - 1
 	mid := min(len(ladder), rest)
+	rows = append(rows, s.rule(w, len(ladder)-mid))
 	var side []row
 	lw := w
 	if w >= besideWidth {
@@ -171,16 +166,21 @@ func (s *home) view(w, h int) []row {
 	return rows
 }
 
-// rule parts the answer from the layers and says what is missing in both.
-func (s *home) rule(w int) row {
+// rule parts the answer from the layers and says what is not on the screen:
+// hidden layers, and what could not be looked at.
+func (s *home) rule(w, hidden int) row {
 	t := s.m.theme
 	r := row{t.text(dim, "layers")}
+	if hidden > 0 {
+		r = append(r, t.text(dim, fmt.Sprintf("%s%d more %s", t.dot, hidden, t.below)))
+	}
 	if n := s.m.exam.unseen(); n > 0 {
 		r = append(r, t.text(dim, t.dot), span{t.unknown + " ", unsure},
-			t.text(normal, fmt.Sprintf("%d could not be looked at", n)), t.text(strong, " u"))
+			t.text(normal, fmt.Sprintf("%d ", n)+pick(w < besideWidth, "unseen ", "could not be looked at ")))
+		r = append(r, t.inline(s.m.keys.unseen)...)
 	}
 	if w < besideWidth {
-		r = append(r, t.text(dim, t.dot+"ports "), t.text(strong, "tab"))
+		r = append(append(r, t.text(dim, t.dot+"ports ")), t.inline(s.m.keys.ports)...)
 	}
 	return t.rule(w, r)
 }

@@ -12,39 +12,36 @@ type keymap struct {
 	open, back, next, prev, ports           key.Binding
 	copyFix, copyStep                       key.Binding
 	unseen, filter, again, write            key.Binding
-	help, quit, suspend                     key.Binding
+	help, quit, abort, suspend              key.Binding
 	accept, clear                           key.Binding // while a filter is typed
 	yes, no                                 key.Binding // in a dialog
 }
 
-func newKeymap(ascii bool) keymap {
+func newKeymap() keymap {
 	bind := func(help, desc string, keys ...string) key.Binding {
 		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, desc))
 	}
-	arrows := "↑/k ↓/j"
-	if ascii {
-		arrows = "up/k down/j"
-	}
 	return keymap{
-		up:       bind(arrows, "move", "up", "k"),
-		down:     bind(arrows, "move", "down", "j"),
-		pageUp:   bind("pgup/pgdn", "page", "pgup", "ctrl+b", "ctrl+u"),
-		pageDown: bind("pgup/pgdn", "page", "pgdown", "ctrl+f", "ctrl+d", "space"),
-		top:      bind("g/G", "first, last", "home", "g"),
-		bottom:   bind("g/G", "first, last", "end", "G"),
-		open:     bind("enter/l", "open", "enter", "l", "right"),
-		back:     bind("esc/h", "back", "esc", "h", "left", "backspace"),
-		next:     bind("n/p", "next, previous", "n"),
-		prev:     bind("n/p", "next, previous", "p", "N"),
+		up:       bind("k", "up", "up", "k"),
+		down:     bind("j", "down", "down", "j"),
+		pageUp:   bind("pgup", "page up", "pgup", "ctrl+b", "ctrl+u"),
+		pageDown: bind("pgdn", "page down", "pgdown", "ctrl+f", "ctrl+d", "space"),
+		top:      bind("g", "first", "home", "g"),
+		bottom:   bind("G", "last", "end", "G"),
+		open:     bind("enter", "open", "enter", "l", "right"),
+		back:     bind("esc", "back", "esc", "h", "left", "backspace"),
+		next:     bind("n", "next", "n"),
+		prev:     bind("p", "previous", "p", "N"),
 		ports:    bind("tab", "ports", "tab"),
 		copyFix:  bind("y", "copy the fix", "y"),
-		copyStep: bind("1-9", "copy that step", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
-		unseen:   bind("u", "not looked at", "u"),
+		copyStep: bind("1-9", "copy step", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+		unseen:   bind("u", "gaps", "u"),
 		filter:   bind("/", "filter", "/"),
 		again:    bind("r", "run again", "r"),
-		write:    bind("w", "write report", "w"),
+		write:    bind("w", "write the report", "w"),
 		help:     bind("?", "help", "?"),
 		quit:     bind("q", "quit", "q"),
+		abort:    bind("ctrl+c", "quit, whatever is open", "ctrl+c"),
 		suspend:  bind("ctrl+z", "suspend", "ctrl+z"),
 		accept:   bind("enter", "keep the filter", "enter"),
 		clear:    bind("esc", "drop the filter", "esc"),
@@ -69,16 +66,24 @@ func when(ok bool, b key.Binding) key.Binding {
 	return b
 }
 
+// moves are the keys that move a cursor or a window.
+func (k keymap) moves() []key.Binding {
+	return []key.Binding{k.up, k.down, k.pageUp, k.pageDown, k.top, k.bottom}
+}
+
+// inline shows the key of b within a line: "[u]".
+func (t *theme) inline(b key.Binding) row {
+	return row{t.text(dim, "["), t.text(strong, b.Help().Key), t.text(dim, "]")}
+}
+
 // footer lists keys as far as they fit into w cells.
 func (t *theme) footer(keys []key.Binding, w int) row {
 	var r row
-	seen := map[string]bool{}
 	for _, k := range keys {
 		h := k.Help()
-		if !k.Enabled() || seen[h.Key] {
+		if !k.Enabled() {
 			continue
 		}
-		seen[h.Key] = true
 		one := row{space(1), t.text(strong, h.Key), t.text(dim, " "+h.Desc), space(1)}
 		if r.width()+one.width() > w {
 			break

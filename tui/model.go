@@ -57,7 +57,7 @@ type Model struct {
 // New returns a model that waits for its first message.
 func New(opts Options) *Model {
 	m := &Model{opts: opts, ctx: context.Background(), exam: &exam{}, doc: whyChecked}
-	m.keys = newKeymap(opts.ASCII)
+	m.keys = newKeymap()
 	m.theme = newTheme(notTold, opts.ASCII)
 	m.stack = []screen{newHome(m)}
 	return m

@@ -79,9 +79,18 @@ func (s portSubject) rows(m *Model, w int) []row {
 	p.part("moved", p.moved(m.exam.snap, f)...)
 	for _, g := range s.diagnoses(m) {
 		p.rows = append(p.rows, nil, t.rule(w, t.row(dim, "explained by")))
-		p.rows = append(p.rows, m.explain(g, w)...)
+		p.rows = append(p.rows, m.explain(g, w, q.findings...)...)
 	}
 	return p.rows
+}
+
+// thousands is n with a comma after every third digit.
+func thousands(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 func lanes(f *facts.Port) string {
@@ -137,7 +146,7 @@ func (p *page) moved(s *facts.Snapshot, f *facts.Port) []row {
 		slices.Sort(names)
 		for _, n := range names {
 			if d, ok := set[n].Delta(); ok && d > 0 {
-				rows = append(rows, row{p.t.text(dim, pad(n, 28)), p.t.text(normal, fmt.Sprintf(" +%d in %s", d, s.Interval))})
+				rows = append(rows, row{p.t.text(dim, pad(n, 28)), p.t.text(normal, fmt.Sprintf(" +%s in %s", thousands(d), s.Interval))})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type portMap struct {
 func newPortMap(m *Model) *portMap { return &portMap{m: m, rows: newList()} }
 
 func (s *portMap) ports() []port {
-	ps := s.m.exam.ports()
+	ps := slices.Clone(s.m.exam.ports())
 	slices.SortStableFunc(ps, func(a, b port) int { return byName(a.link, b.link) })
 	return ps
 }
@@ -63,24 +63,9 @@ func (s *portMap) view(w, h int) []row {
 		return append([]row{head}, s.rows.view(t, es, w, h-1)...)
 	}
 	if e.noRDMA() {
-		rows := s.m.noRDMA(w-1, h)
-		for i, r := range rows {
-			rows[i] = append(row{space(1)}, r...)
-		}
-		return rows
+		return t.indent(s.m.noRDMA(w-1, h))
 	}
-	text := "The ports are shown once the facts are collected..."
-	switch {
-	case e.snap != nil:
-		text = "The RDMA devices have no ports."
-	case e.ended():
-		text = "This report holds no snapshot of the host, so its ports cannot be shown."
-	}
-	var rows []row
-	for _, r := range t.lines(dim, text, w-2) {
-		rows = append(rows, append(row{space(1)}, r...))
-	}
-	return rows
+	return t.indent(t.lines(dim, e.noPorts(), w-2))
 }
 
 func (s *portMap) title() row {
@@ -94,7 +79,7 @@ func (s *portMap) status() (left, right row) {
 
 func (s *portMap) keys() []key.Binding {
 	k := s.m.keys
-	return []key.Binding{k.open, k.filter, named(k.ports, "answer and layers"), k.up, k.pageUp, k.top}
+	return []key.Binding{k.open, k.filter, named(k.ports, "back to the layers")}
 }
 
 func (s *portMap) list() *list { return &s.rows }

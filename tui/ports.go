@@ -37,8 +37,8 @@ const (
 
 // ports lists the ports of the snapshot with what was found about each.
 func (e *exam) ports() []port {
-	if e.snap == nil {
-		return nil
+	if e.snap == nil || e.table != nil {
+		return e.table
 	}
 	var ps []port
 	for i := range e.snap.Devices {
@@ -47,6 +47,7 @@ func (e *exam) ports() []port {
 			ps = append(ps, e.port(d, &d.Ports[j]))
 		}
 	}
+	e.table = ps
 	return ps
 }
 
@@ -65,6 +66,9 @@ func (e *exam) port(d *facts.Device, p *facts.Port) port {
 	}
 	if r, ok := p.Rate.Get(); ok {
 		q.rate = shortRate(r)
+	}
+	if !q.active && q.state != notRead {
+		q.rate = q.state // The rate of a port that is not up says nothing.
 	}
 	if n := e.snap.Netdev(p.Netdev.Or("")); n != nil {
 		if m, ok := n.MTU.Get(); ok {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // column is one column of the port table.
@@ -41,15 +39,15 @@ type table struct {
 	gap    int
 }
 
-// newTable chooses the columns that fit into w cells, of which two go to the
-// mark, and gives each the width of its longest cell.
+// newTable chooses the columns that fit into w cells beside the mark, and gives
+// each the width of its longest cell.
 func newTable(t *theme, ps []port, w int) table {
 	all := portColumns()
 	width := make([]int, len(all))
 	for i, c := range all {
 		width[i] = len(c.head)
 		for _, p := range ps {
-			width[i] = max(width[i], min(ansi.StringWidth(clean(c.cell(p), t.ascii)), c.most))
+			width[i] = max(width[i], min(cells(clean(c.cell(p), t.ascii)), c.most))
 		}
 	}
 	order := make([]int, len(all))
@@ -57,7 +55,7 @@ func newTable(t *theme, ps []port, w int) table {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rank, all[b].rank) })
-	used, kept := 2, map[int]bool{}
+	used, kept := t.signs, map[int]bool{}
 	for _, i := range order {
 		if used+width[i]+1 > w {
 			break
@@ -79,7 +77,7 @@ func newTable(t *theme, ps []port, w int) table {
 
 // head names the columns.
 func (tb table) head() row {
-	r := row{space(2)}
+	r := row{space(tb.theme.signs)}
 	for i, c := range tb.cols {
 		r = append(r, tb.theme.text(dim, pad(c.head, tb.widths[i]+tb.gap)))
 	}
@@ -89,7 +87,7 @@ func (tb table) head() row {
 // row draws one port.
 func (tb table) row(p port) row {
 	mark := p.mark(tb.theme)
-	r := tb.theme.fit(row{mark}, 2)
+	r := tb.theme.fit(row{mark}, tb.theme.signs)
 	for i, c := range tb.cols {
 		tn := normal
 		text := c.cell(p)
@@ -108,7 +106,7 @@ func (tb table) row(p port) row {
 }
 
 func pad(s string, w int) string {
-	return s + strings.Repeat(" ", max(w-ansi.StringWidth(s), 0))
+	return s + strings.Repeat(" ", max(w-cells(s), 0))
 }
 
 // byName orders names as people count: mlx5_2 before mlx5_10.

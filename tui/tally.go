@@ -75,33 +75,16 @@ func idle(r *checks.Result) bool {
 
 func (t tally) total() int { return t.fail + t.warn + t.unknown + t.pass + t.skip + t.idle }
 
-// mark is the sign and the tone of the worst that a layer has.
-func (t tally) mark(th *theme, over bool) span {
-	switch {
-	case t.fail > 0:
-		return span{th.fail, bad}
-	case t.warn > 0:
-		return span{th.warn, warning}
-	case t.unknown > 0 && t.pass == 0:
-		return span{th.unknown, unsure}
-	case t.pass > 0:
-		return span{th.pass, good}
-	case t.total() > 0 || over:
-		return span{th.skip, dim}
-	}
-	return span{th.waiting, dim}
-}
-
 // counts spells the tally out, the worst first, so that a cut takes the least.
 func (t tally) counts(th *theme, over bool) row {
 	if t.total() == 0 {
 		switch {
-		case !over:
-			return row{{"waiting", dim}}
 		case probed[t.layer]:
-			return row{{"not probed", dim}}
+			return row{{th.skip + " not probed", dim}}
+		case !over:
+			return row{{th.waiting + " waiting", dim}}
 		}
-		return row{{"nothing run", dim}}
+		return row{{th.skip + " nothing run", dim}}
 	}
 	var r row
 	add := func(n int, sign string, tn tone) {

@@ -87,11 +87,32 @@ func escape(b *strings.Builder, r rune) {
 	}
 }
 
-// wrap breaks clean text into lines of at most w cells, at spaces where it
-// can. An empty text is one empty line.
-func wrap(s string, w int) []string {
-	if ansi.StringWidth(s) <= w {
-		return []string{s}
+// cells is how wide clean text is on the screen.
+func cells(s string) int {
+	if plain(s) {
+		return len(s)
 	}
-	return strings.Split(ansi.Wrap(s, max(w, 1), ""), "\n")
+	return ansi.StringWidth(s)
+}
+
+// wrap breaks clean text into lines of at most w cells, at blanks where it can.
+// An empty text is one empty line. ansi.Wrap is not used: it makes lines one
+// cell too wide for text that starts with a blank.
+func wrap(s string, w int) []string {
+	var out []string
+	for w = max(w, 1); cells(s) > w; {
+		head := ansi.Truncate(s, w, "")
+		if head == "" || !strings.HasPrefix(s, head) { // Wider than the line.
+			_, size := utf8.DecodeRuneInString(s)
+			head = s[:size]
+		}
+		if len(head) < len(s) && s[len(head)] != ' ' {
+			if i := strings.LastIndexByte(head, ' '); i > 0 && strings.Trim(head[:i], " ") != "" {
+				head = head[:i]
+			}
+		}
+		out = append(out, strings.TrimRight(head, " "))
+		s = strings.TrimLeft(s[len(head):], " ")
+	}
+	return append(out, s)
 }

@@ -27,8 +27,11 @@ const (
 
 // theme is how things look on this terminal.
 type theme struct {
-	ascii  bool
-	styles [tones]lipgloss.Style
+	ascii bool
+	signs int // cells of a mark with a blank after it
+	// on and off are what a style writes around text. Asking lipgloss once and
+	// not for each span takes half the time of a frame away.
+	on, off [tones]string
 	glyphs
 }
 
@@ -45,9 +48,9 @@ const (
 // ones are used on a background that is known to be dark only: bright yellow
 // on white cannot be read.
 func newTheme(bg background, ascii bool) *theme {
-	t := &theme{ascii: ascii, glyphs: unicodeGlyphs}
+	t := &theme{ascii: ascii, signs: 2, glyphs: unicodeGlyphs}
 	if ascii {
-		t.glyphs = asciiGlyphs
+		t.signs, t.glyphs = 3, asciiGlyphs // "ok "
 	}
 	pick := func(plain, dark color.Color) lipgloss.Style {
 		if bg == darkBG {
@@ -55,7 +58,7 @@ func newTheme(bg background, ascii bool) *theme {
 		}
 		return lipgloss.NewStyle().Foreground(plain)
 	}
-	t.styles = [tones]lipgloss.Style{
+	for tn, style := range [tones]lipgloss.Style{
 		normal:  lipgloss.NewStyle(),
 		dim:     lipgloss.NewStyle().Faint(true),
 		strong:  lipgloss.NewStyle().Bold(true),
@@ -66,6 +69,8 @@ func newTheme(bg background, ascii bool) *theme {
 		accent:  pick(lipgloss.Blue, lipgloss.BrightCyan),
 		command: pick(lipgloss.Cyan, lipgloss.BrightCyan).Bold(true),
 		chosen:  lipgloss.NewStyle().Reverse(true),
+	} {
+		t.on[tn], t.off[tn], _ = strings.Cut(style.Render("x"), "x")
 	}
 	return t
 }
@@ -116,13 +121,21 @@ func (t *theme) lines(tn tone, s string, w int) []row {
 	return rows
 }
 
+// indent puts one blank cell before each row.
+func (t *theme) indent(rows []row) []row {
+	for i, r := range rows {
+		rows[i] = append(row{space(1)}, r...)
+	}
+	return rows
+}
+
 // space is n blank cells.
 func space(n int) span { return span{text: strings.Repeat(" ", max(n, 0))} }
 
 func (r row) width() int {
 	n := 0
 	for _, s := range r {
-		n += ansi.StringWidth(s.text)
+		n += cells(s.text)
 	}
 	return n
 }
@@ -134,10 +147,10 @@ func (t *theme) fit(r row, w int) row {
 	}
 	out, used := make(row, 0, len(r)+1), 0
 	for i, s := range r {
-		n := ansi.StringWidth(s.text)
+		n := cells(s.text)
 		if used+n > w || used+n == w && more(r[i+1:]) {
 			s.text = ansi.Truncate(s.text+" ", w-used, t.more)
-			out, used = append(out, s), used+ansi.StringWidth(s.text)
+			out, used = append(out, s), used+cells(s.text)
 			break
 		}
 		out, used = append(out, s), used+n
@@ -182,15 +195,12 @@ func (t *theme) choose(r row, w int) row {
 func (t *theme) paint(r row) string {
 	var b strings.Builder
 	for i := 0; i < len(r); {
-		text, tn := r[i].text, r[i].tone
-		for i++; i < len(r) && r[i].tone == tn; i++ {
-			text += r[i].text
+		tn := r[i].tone
+		b.WriteString(t.on[tn])
+		for ; i < len(r) && r[i].tone == tn; i++ {
+			b.WriteString(r[i].text)
 		}
-		if tn == normal || text == "" {
-			b.WriteString(text)
-			continue
-		}
-		b.WriteString(t.styles[tn].Render(text))
+		b.WriteString(t.off[tn])
 	}
 	return b.String()
 }

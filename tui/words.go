@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
@@ -30,11 +29,11 @@ func impactWord(d *knowledge.Diagnosis) string {
 func adviceWords(a report.Advice) string {
 	switch a {
 	case report.Drain:
-		return "drain: keep jobs off this node"
+		return "drain this node"
 	case report.Keep:
-		return "keep: the node can work"
+		return "keep this node"
 	case report.NotRDMA:
-		return "not RDMA: the trouble is elsewhere"
+		return "not RDMA: look elsewhere"
 	case report.NoIdea:
 		return "nothing could be judged"
 	}
@@ -113,12 +112,4 @@ func firstCommand(steps []knowledge.Step) (knowledge.Step, bool) {
 		}
 	}
 	return knowledge.Step{}, false
-}
-
-// sentence ends text with a period, so that it can stand before another.
-func sentence(s string) string {
-	if s = strings.TrimSpace(s); s != "" && !strings.HasSuffix(s, ".") {
-		s += "."
-	}
-	return s
 }
