@@ -8,12 +8,12 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/lab/kernels"
+	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 	"github.com/rdmadoctor/rdmadoctor/lab/wire"
 )
 
@@ -58,9 +58,9 @@ func (g *Guest) prepare(ctx context.Context) error {
 		boot.Tools = append(boot.Tools, base)
 	}
 	init := g.opts.init
-	if init == "" {
-		init = filepath.Join(g.dir, "agent")
-		if err := buildAgent(ctx, init); err != nil {
+	if init == nil {
+		var err error
+		if init, err = agent(ctx); err != nil {
 			return err
 		}
 	}
@@ -68,22 +68,37 @@ func (g *Guest) prepare(ctx context.Context) error {
 		g.opts.Kernel, boot)
 }
 
-// buildAgent builds the guest's agent. The go command's own cache makes all
-// but the first time quick.
-func buildAgent(ctx context.Context, name string) error {
+// agentProgram is the guest's agent, built once in the life of a process.
+var agentProgram struct {
+	sync.Mutex
+	elf []byte
+}
+
+// agent builds the guest's agent.
+func agent(ctx context.Context) ([]byte, error) {
+	agentProgram.Lock()
+	defer agentProgram.Unlock()
+	if agentProgram.elf != nil {
+		return agentProgram.elf, nil
+	}
+	dir, err := os.MkdirTemp("", "rdmadoctor-agent-")
+	if err != nil {
+		return nil, fmt.Errorf("build agent: %w", err)
+	}
+	defer os.RemoveAll(dir)
 	top, err := kernels.Repository()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w",
-		"-o", name, "./lab/agent")
-	cmd.Dir = top
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64",
-		"GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build agent: %w: %s", err, strings.TrimSpace(string(out)))
+	name := filepath.Join(dir, "agent")
+	_, err = tool.Run(ctx, top, "env", "CGO_ENABLED=0", "GOOS=linux",
+		"GOARCH=amd64", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", name,
+		"./lab/agent")
+	if err != nil {
+		return nil, fmt.Errorf("build agent: %w", err)
 	}
-	return nil
+	agentProgram.elf, err = os.ReadFile(name)
+	return agentProgram.elf, err
 }
 
 // start starts QEMU and waits for the agent's greeting.

@@ -26,10 +26,7 @@ func TestNeverBooted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Options{Kernel: k, BootLimit: tt.limit}
 			if tt.init != "" {
-				o.init = filepath.Join(t.TempDir(), "init")
-				if err := os.WriteFile(o.init, []byte(tt.init), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				o.init = []byte(tt.init)
 			}
 			g, err := Boot(t.Context(), o)
 			if err == nil {

@@ -24,21 +24,17 @@ var baseModules = []string{
 	"9pnet_virtio", "9p", "overlay", "configfs", "virtio_net",
 }
 
-// writeInitramfs writes the file that a guest boots into: the agent as
-// /init, the base modules, and what the agent is to know.
-func writeInitramfs(ctx context.Context, name, init string, k kernels.Kernel,
-	boot wire.Boot) error {
-	agent, err := os.ReadFile(init)
-	if err != nil {
-		return fmt.Errorf("write initramfs: %w", err)
-	}
+// writeInitramfs writes the file that a guest boots into: init, mostly the
+// agent, the base modules, and what the agent is to know.
+func writeInitramfs(ctx context.Context, name string, init []byte,
+	k kernels.Kernel, boot wire.Boot) error {
 	var img bytes.Buffer
 	a := newArchive(&img)
 	for _, dir := range []string{"dev", "proc", "sys", "base", "modules"} {
 		a.dir(dir)
 	}
 	a.console()
-	a.file("init", 0o755, agent)
+	a.file("init", 0o755, init)
 	files, err := moduleClosure(ctx, k, baseModules)
 	if err != nil {
 		return fmt.Errorf("write initramfs: %w", err)

@@ -30,7 +30,7 @@ type Options struct {
 	HangLimit time.Duration
 
 	// init replaces the agent, to test what a guest does that never boots.
-	init string
+	init []byte
 }
 
 // Network is a network card of a guest.

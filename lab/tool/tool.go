@@ -39,6 +39,8 @@ var packages = map[string]string{
 	"gcc-12":    "gcc-12",
 	"strip":     "binutils",
 	"modprobe":  "kmod",
+	"modinfo":   "kmod",
+	"env":       "coreutils",
 	"go":        "golang-go",
 
 	"qemu-system-x86_64": "qemu-system-x86",

@@ -1,0 +1,264 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rdmadoctor/rdmadoctor/lab"
+)
+
+// Outcome is how a scenario went on one kernel.
+type Outcome struct {
+	// Scenario is its id.
+	Scenario string `json:"scenario"`
+	// Kernel is the series.
+	Kernel string `json:"kernel"`
+	// Wanted is the code that should be on top, "" for a healthy host.
+	Wanted string `json:"wanted"`
+	// Got is the code on top.
+	Got string `json:"got"`
+	// Cured says that the finding was gone after the cure.
+	Cured bool `json:"cured"`
+	// OwnCure says that the scenario brought the cure.
+	OwnCure bool `json:"own_cure"`
+	// Problems are what went wrong, none if it passed.
+	Problems []string `json:"problems"`
+	// Broken says that no verdict on the doctor was reached: the scenario's
+	// own steps or the guest failed.
+	Broken bool `json:"broken"`
+	// Seconds is how long it took, with the reset.
+	Seconds float64 `json:"seconds"`
+	// Report is the doctor's JSON, for looking into a failure.
+	Report json.RawMessage `json:"report,omitempty"`
+}
+
+// OK says whether the scenario passed.
+func (o Outcome) OK() bool { return len(o.Problems) == 0 }
+
+// flow runs one scenario on its guests.
+type flow struct {
+	s       Scenario
+	suite   *Suite
+	series  string
+	guests  map[string]*lab.Guest // by host letter
+	out     Outcome
+	running []*lab.Process
+	logs    []*logBuffer
+}
+
+// errBroken says that the doctor was not judged.
+var errBroken = errors.New("scenario is broken")
+
+// run runs the scenario and returns its outcome.
+func (f *flow) run(ctx context.Context) Outcome {
+	start := time.Now()
+	f.out = Outcome{Scenario: f.s.ID, Kernel: f.series, OwnCure: f.s.OwnCure(),
+		Problems: []string{}}
+	if !f.s.Healthy() {
+		f.out.Wanted = f.s.Want[0]
+	}
+	if err := f.steps(ctx); err != nil {
+		f.out.Broken = errors.Is(err, errBroken)
+		f.bad("%v", err)
+	}
+	f.out.Seconds = time.Since(start).Seconds()
+	return f.out
+}
+
+func (f *flow) bad(format string, args ...any) {
+	f.out.Problems = append(f.out.Problems, fmt.Sprintf(format, args...))
+}
+
+// steps goes through a scenario. It returns early only where going on makes
+// no sense.
+func (f *flow) steps(ctx context.Context) error {
+	if err := f.prepare(ctx); err != nil {
+		return err
+	}
+	if err := f.startDuring(ctx); err != nil {
+		return err
+	}
+	modules, err := f.modules(ctx)
+	if err != nil {
+		return err
+	}
+	report, raw, err := f.check(ctx, f.s.User, f.s.Args)
+	f.out.Report = raw
+	if err != nil {
+		return err
+	}
+	f.out.Got = report.Top()
+	if err := f.sameModules(ctx, modules, "check"); err != nil {
+		return err
+	}
+	if err := f.replay(ctx, report); err != nil {
+		return err
+	}
+	if err := f.sameModules(ctx, modules, "record"); err != nil {
+		return err
+	}
+	if err := f.stopDuring(ctx); err != nil {
+		return err
+	}
+	if f.s.Healthy() || report.Top() != f.s.Want[0] {
+		return nil
+	}
+	return f.cure(ctx, report)
+}
+
+// check runs the doctor and judges what it says, unless it is the check
+// after the cure.
+func (f *flow) check(ctx context.Context, user string, args []string) (Report,
+	json.RawMessage, error) {
+	argv := append([]string{doctorPath, "check", "--json", "--interval", "1s"},
+		args...)
+	r, err := f.doctor(ctx, user, argv)
+	if err != nil {
+		return Report{}, nil, err
+	}
+	if err := f.suite.valid(r.Stdout); err != nil {
+		return Report{}, r.Stdout, fmt.Errorf("report of check is not valid: %w; "+
+			"exit code %d, it says %q", err, r.ExitCode, tail(r.Stdout, r.Stderr))
+	}
+	report, err := ParseReport(r.Stdout)
+	if err != nil {
+		return Report{}, r.Stdout, err
+	}
+	f.out.Problems = append(f.out.Problems, f.s.Judge(report, r.ExitCode)...)
+	return report, r.Stdout, nil
+}
+
+// doctor runs one command of the doctor as a user.
+func (f *flow) doctor(ctx context.Context, user string, argv []string) (
+	lab.Result, error) {
+	c := lab.Cmd{Argv: argv, Cgroup: f.cgroup(), Timeout: f.s.Timeout}
+	if user != "root" {
+		// A login, so that pam_limits sets what a person would have.
+		c.Argv = []string{"su", "-s", "/bin/sh", "-c", shellJoin(argv), user}
+	}
+	r, err := f.guests["a"].Run(ctx, c)
+	if err != nil {
+		return r, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if r.TimedOut {
+		return r, fmt.Errorf("%s did not end in %v", strings.Join(argv[1:], " "),
+			f.s.Timeout)
+	}
+	return r, nil
+}
+
+// replay records the sick host and compares what a check of the recording
+// diagnoses.
+func (f *flow) replay(ctx context.Context, live Report) error {
+	const file = "/tmp/lab-recording.tar.gz"
+	r, err := f.doctor(ctx, f.s.User, []string{doctorPath, "record", "--interval",
+		"1s", "-o", file})
+	if err != nil {
+		return err
+	}
+	if r.ExitCode != 0 {
+		f.bad("record: exit code %d: %s", r.ExitCode, tail(r.Stdout, r.Stderr))
+		return nil
+	}
+	argv := append([]string{doctorPath, "check", "--from", file, "--json"},
+		f.s.Args...)
+	if r, err = f.doctor(ctx, f.s.User, argv); err != nil {
+		return err
+	}
+	if err := f.suite.valid(r.Stdout); err != nil {
+		return fmt.Errorf("report of the recording is not valid: %w; exit code %d, "+
+			"it says %q", err, r.ExitCode, tail(r.Stdout, r.Stderr))
+	}
+	replayed, err := ParseReport(r.Stdout)
+	if err != nil {
+		return err
+	}
+	for _, problem := range consistent(replayed, r.ExitCode) {
+		f.bad("recording: %s", problem)
+	}
+	if got, want := replayed.diagnosed(), live.diagnosed(); !slices.Equal(got, want) {
+		f.bad("recording is diagnosed as %q, live it was %q", got, want)
+	}
+	return nil
+}
+
+// cure runs the fix of the top diagnosis, or the scenario's own, and checks
+// again.
+func (f *flow) cure(ctx context.Context, sick Report) error {
+	if f.s.OwnCure() {
+		if err := f.runSteps(ctx, "cure", f.s.Cure); err != nil {
+			return err
+		}
+	} else {
+		commands, err := runnable(sick.Diagnoses[0])
+		if err != nil {
+			return err
+		}
+		for _, command := range commands {
+			r, err := f.guests["a"].Run(ctx, lab.Cmd{
+				Argv: []string{"sh", "-c", command}, Cgroup: f.cgroup()})
+			if err != nil {
+				return fmt.Errorf("%w: fix %q: %w", errBroken, command, err)
+			}
+			if r.ExitCode != 0 || r.TimedOut {
+				return fmt.Errorf("fix %q: exit code %d: %s", command, r.ExitCode,
+					tail(r.Stdout, r.Stderr))
+			}
+		}
+	}
+	if err := f.startDuring(ctx); err != nil {
+		return err
+	}
+	r, err := f.doctor(ctx, f.s.RecheckUser, append([]string{doctorPath, "check",
+		"--json", "--interval", "1s"}, f.s.Args...))
+	if err != nil {
+		return err
+	}
+	if err := f.suite.valid(r.Stdout); err != nil {
+		return fmt.Errorf("report after the cure is not valid: %w", err)
+	}
+	cured, err := ParseReport(r.Stdout)
+	if err != nil {
+		return err
+	}
+	for _, problem := range consistent(cured, r.ExitCode) {
+		f.bad("after the cure: %s", problem)
+	}
+	// A doctor that has stopped looking finds nothing either.
+	if cured.Summary.Pass < f.s.MinPass {
+		f.bad("after the cure: %d checks passed, want at least %d",
+			cured.Summary.Pass, f.s.MinPass)
+	}
+	for _, finding := range cured.Findings() {
+		if finding.Code == f.s.Want[0] {
+			f.bad("after the cure still: %v", finding)
+		}
+	}
+	f.out.Cured = !cured.Has(f.s.Want[0])
+	return f.stopDuring(ctx)
+}
+
+// tail is the end of what a program said, for a message.
+func tail(parts ...[]byte) string {
+	const most = 600
+	var all string
+	for _, p := range parts {
+		all += string(p)
+	}
+	all = strings.TrimSpace(all)
+	return all[max(0, len(all)-most):]
+}
+
+// shellJoin quotes words for a shell.
+func shellJoin(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, a := range argv {
+		quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,246 @@
+// Package scenario runs rdmadoctor against hosts made sick on purpose.
+//
+// A scenario is a file of data: how a guest is set up, what is broken, which
+// diagnosis must come out on top. The cure is the product's own: the commands
+// of the top diagnosis are run verbatim, and the finding must be gone.
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/rdmadoctor/rdmadoctor/lab/kernels"
+)
+
+// Scenario is one file of lab/scenarios.
+type Scenario struct {
+	// ID is the name of the file, without .yaml.
+	ID string `yaml:"id"`
+	// About says in one line what is broken.
+	About string `yaml:"about"`
+	// Topology is "single" (the default), "pair" or "quad". The doctor runs
+	// on host a.
+	Topology string `yaml:"topology"`
+	// Kernels are the series to run on, all if empty.
+	Kernels []string `yaml:"kernels"`
+	// User is who runs the doctor, root if empty. Another user logs in
+	// through su, so that the limits of limits.conf(5) apply.
+	User string `yaml:"user"`
+	// Modules are loaded on every host, "name parameter=value ..." each.
+	Modules []string `yaml:"modules"`
+	// Use names scripts of lab/scenarios/use, run before Setup on host a.
+	Use []string `yaml:"use"`
+	// Setup makes hosts that work.
+	Setup []Step `yaml:"setup"`
+	// Fault breaks one thing.
+	Fault []Step `yaml:"fault"`
+	// During runs from before the doctor's first sample until after its
+	// last, and is killed then. It is run again for the check after the cure.
+	During []Step `yaml:"during"`
+	// Ready is a condition on host a, asked until it holds after During has
+	// been started, at most 20 s.
+	Ready string `yaml:"ready"`
+	// Args are further arguments of rdmadoctor check.
+	Args []string `yaml:"args"`
+	// Want are codes of findings. The first must be the top diagnosis. None
+	// means a healthy host: no warning, no failure, exit code 0.
+	Want []string `yaml:"want"`
+	// WantSeverity is the top diagnosis's, if set.
+	WantSeverity string `yaml:"want_severity"`
+	// WantSubject is the top diagnosis's, if set.
+	WantSubject string `yaml:"want_subject"`
+	// Allow are codes of warnings and failures that may be found besides
+	// Want. Any other one is a false alarm.
+	Allow []string `yaml:"allow"`
+	// AllowInfo are codes of findings of severity info that may be found.
+	AllowInfo []string `yaml:"allow_info"`
+	// Forbid are codes that must not be found in any severity.
+	Forbid []string `yaml:"forbid"`
+	// MinPass is how many checks must pass at least.
+	MinPass int `yaml:"min_pass"`
+	// Exit is the doctor's exit code, if set.
+	Exit *int `yaml:"exit"`
+	// Timeout ends each run of the doctor, one minute if 0.
+	Timeout time.Duration `yaml:"timeout"`
+	// Cure replaces the product's own. It needs a Why: a package to install,
+	// a fault of the network or of a peer.
+	Cure []Step `yaml:"cure"`
+	// Why says why the product's fix cannot be run in the lab.
+	Why string `yaml:"why"`
+	// RecheckUser is who runs the doctor after the cure, User if empty.
+	RecheckUser string `yaml:"recheck_user"`
+}
+
+// Step is a shell script on one host. In a file it is a text, or
+// {on: HOST, run: TEXT}.
+type Step struct {
+	// On is the host's letter, "a" if empty.
+	On string `yaml:"on"`
+	// Run is the text for sh -c.
+	Run string `yaml:"run"`
+}
+
+// UnmarshalYAML reads either form.
+func (s *Step) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		s.Run = n.Value
+		return nil
+	}
+	type plain Step
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if name := n.Content[i].Value; name != "on" && name != "run" {
+			return fmt.Errorf("line %d: unknown field %q of a step",
+				n.Content[i].Line, name)
+		}
+	}
+	return n.Decode((*plain)(s))
+}
+
+// Healthy says whether the scenario wants no finding.
+func (s Scenario) Healthy() bool { return len(s.Want) == 0 }
+
+// OwnCure says whether the scenario brings its own cure.
+func (s Scenario) OwnCure() bool { return len(s.Cure) > 0 }
+
+// Hosts are the letters of the topology's hosts.
+func (s Scenario) Hosts() []string { return topologies[s.Topology] }
+
+var topologies = map[string][]string{
+	"single": {"a"},
+	"pair":   {"a", "b"},
+	"quad":   {"a", "b", "c", "d"},
+}
+
+// Load reads and checks all scenarios of a folder. Scripts maps each name of
+// use/*.sh to its text.
+func Load(dir fs.FS) (all []Scenario, scripts map[string]string, err error) {
+	scripts = make(map[string]string)
+	names, err := fs.Glob(dir, "use/*.sh")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		b, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read script: %w", err)
+		}
+		scripts[strings.TrimSuffix(path.Base(name), ".sh")] = string(b)
+	}
+	if names, err = fs.Glob(dir, "*.yaml"); err != nil {
+		return nil, nil, err
+	}
+	var errs []error
+	for _, name := range names {
+		b, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read scenario: %w", err)
+		}
+		s, err := Parse(b)
+		if err == nil && s.ID != strings.TrimSuffix(name, ".yaml") {
+			err = fmt.Errorf("id %q is not the file's name", s.ID)
+		}
+		for _, use := range s.Use {
+			if _, ok := scripts[use]; !ok && err == nil {
+				err = fmt.Errorf("use %q: no such script", use)
+			}
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		all = append(all, s)
+	}
+	if len(all) == 0 && len(errs) == 0 {
+		errs = append(errs, errors.New("read scenarios: there are none"))
+	}
+	return all, scripts, errors.Join(errs...)
+}
+
+// Parse reads one scenario and checks that it can mean something.
+func Parse(b []byte) (Scenario, error) {
+	s := Scenario{}
+	if err := yaml.Load(b, &s, yaml.WithKnownFields()); err != nil {
+		return Scenario{}, err
+	}
+	if s.Topology == "" {
+		s.Topology = "single"
+	}
+	if len(s.Kernels) == 0 {
+		s.Kernels = kernels.Series()
+	}
+	if s.User == "" {
+		s.User = "root"
+	}
+	if s.RecheckUser == "" {
+		s.RecheckUser = s.User
+	}
+	if s.Timeout == 0 {
+		s.Timeout = time.Minute
+	}
+	return s, s.check()
+}
+
+var (
+	idPattern   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]*$`)
+)
+
+// check says what is wrong with a scenario.
+func (s Scenario) check() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf(format, args...))
+	}
+	if !idPattern.MatchString(s.ID) {
+		bad("id %q: want lower case words joined by -", s.ID)
+	}
+	if s.About == "" {
+		bad("about: empty")
+	}
+	if s.Hosts() == nil {
+		bad("topology %q: want single, pair or quad", s.Topology)
+	}
+	for _, k := range s.Kernels {
+		if !slices.Contains(kernels.Series(), k) {
+			bad("kernel %q: want some of %q", k, kernels.Series())
+		}
+	}
+	for _, user := range []string{s.User, s.RecheckUser} {
+		if !userPattern.MatchString(user) {
+			bad("user %q: no user name", user)
+		}
+	}
+	for _, steps := range [][]Step{s.Setup, s.Fault, s.During, s.Cure} {
+		for _, step := range steps {
+			if step.On != "" && !slices.Contains(s.Hosts(), step.On) {
+				bad("step on %q: topology %s has %q", step.On, s.Topology, s.Hosts())
+			}
+			if strings.TrimSpace(step.Run) == "" {
+				bad("empty step")
+			}
+		}
+	}
+	if s.MinPass < 1 {
+		bad("min_pass %d: a doctor that judges nothing would do", s.MinPass)
+	}
+	if s.Healthy() && (len(s.Fault) > 0 || s.OwnCure() || s.WantSeverity != "" ||
+		s.WantSubject != "" || len(s.Allow) > 0) {
+		bad("healthy: wants nothing, so fault, cure, allow, want_severity and " +
+			"want_subject make no sense")
+	}
+	if s.Why != "" != s.OwnCure() {
+		bad("cure and why: either both or none")
+	}
+	if s.Timeout < time.Second || s.Timeout > 10*time.Minute {
+		bad("timeout %v: want 1s to 10m", s.Timeout)
+	}
+	return errors.Join(errs...)
+}
