@@ -1,9 +1,10 @@
 // Command lab boots the lab's guests.
 //
 //	lab setup                    download the kernels
+//	lab run [flags]              run the scenarios
 //	lab exec [flags] SCRIPT...   boot a guest, run the script in it
 //
-// Exit codes: the script's own; 64 usage; 69 something is missing on this
+// Exit codes: 0; 1 a scenario failed; the script's own; 64 usage; 69 something is missing on this
 // host; 70 the guest or the lab failed.
 package main
 
@@ -43,6 +44,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"setup", "", "download the kernels into the cache", setup},
+		{"run", "[-kernel 6.1] [-only ID,...] [-doctor FILE] [-json]",
+			"run scenarios and print their table", runScenarios},
 		{"exec", "[-kernel 6.1] [-user NAME] SCRIPT...",
 			"boot a guest and run a script in it", execute},
 	}
