@@ -51,7 +51,7 @@ func (b *batch) fileIf(path string, then func(text string)) {
 		switch err := res.Err(); {
 		case err == nil:
 			then(res.Text())
-		case !absent(err):
+		case !b.r.missing(err):
 			b.r.Gap(path, err)
 		}
 	})
@@ -74,7 +74,7 @@ func (b *batch) dirIf(path string, then func(names []string)) {
 		switch err := res.Err(); {
 		case err == nil:
 			then(b.r.bounded(path, res.Lines()))
-		case !absent(err):
+		case !b.r.missing(err):
 			b.r.Gap(path, err)
 		}
 	})
@@ -99,6 +99,12 @@ func (b *batch) linkIf(path string, then func(target string)) {
 func absent(err error) bool {
 	kind, _ := classify(err)
 	return kind == facts.Absent
+}
+
+// missing reports whether err says that a file which may rightly be absent is
+// so. A copied tree or a recording holds what there was.
+func (r *Reader) missing(err error) bool {
+	return absent(err) || errors.Is(err, hostio.ErrNotInForm) && r.Snap.Origin != facts.Live
 }
 
 // mostNames bounds one directory: a GID table has up to 1,024 slots, a busy

@@ -59,6 +59,10 @@ func listCharDevs(r *Reader) []facts.CharDev {
 			numbered(names)
 		})
 	}
+	if r.Snap.Origin != facts.Tree {
+		// With the classes listed, absent ones are known to be absent.
+		b.dirIf("/sys/class", func([]string) { r.Have() })
+	}
 	b.fileIf(rdmaCMDev, func(string) {
 		r.Have()
 		offer("rdma_cm", "rdma_cm")
@@ -73,6 +77,9 @@ func listCharDevs(r *Reader) []facts.CharDev {
 		}
 	})
 	b.run()
+	if !r.Snap.Has(facts.CharDevNodes) {
+		r.gap(devInfiniBand, facts.Absent, "ENOENT")
+	}
 	var devs []facts.CharDev
 	for _, d := range found {
 		devs = append(devs, d)

@@ -88,6 +88,11 @@ func (r *Reader) Files(paths ...string) []hostio.Result {
 
 // Gap records that what could not be read, and why.
 func (r *Reader) Gap(what string, err error) {
+	if errors.Is(err, hostio.ErrNotInForm) && r.Snap.Origin != facts.Live {
+		// What a copied tree or a recording does not hold is one gap for the
+		// source, not one for each of its files.
+		what = string(r.src)
+	}
 	kind, detail := classify(err)
 	r.gap(what, kind, detail)
 }

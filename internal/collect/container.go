@@ -22,9 +22,9 @@ func askContainer(b *batch) {
 			switch err := res.Err(); {
 			case err == nil, res.Truncated:
 				then(string(res.Data))
-			case !absent(err):
+			case !b.r.missing(err):
 				b.r.Gap(path, err)
-			case !h.Container.Known():
+			case absent(err) && !h.Container.Known():
 				h.Container = facts.Some("")
 			}
 		})

@@ -81,7 +81,7 @@ func TestHostUnreadable(t *testing.T) {
 	empty := collected(t, fixture.Host(fixture.Parse("")), facts.Namespaces, facts.ModuleList, facts.ModuleIndex)
 	want(t, "sources", empty.Sources, []facts.Source{})
 	want(t, "host", empty.Host, facts.Host{Container: facts.Some("")})
-	for _, what := range []string{"uname", "/proc/uptime", "/proc/cpuinfo", "/proc/self/ns/net", "/proc/self/uid_map", "/proc/modules", "/sys/module", "/lib/modules"} {
+	for _, what := range []string{"namespace", "/proc/uptime", "/proc/cpuinfo", "/proc/self/ns/net", "/proc/self/uid_map", "/proc/modules", "/sys/module", "/lib/modules"} {
 		gap(t, empty, what)
 	}
 	h := constructed(t, "host-debian-guest")

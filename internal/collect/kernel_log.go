@@ -81,16 +81,17 @@ func parseRecord(s string) (facts.LogRecord, bool) {
 // its drivers, PCIe, the IOMMU, links, memory and a host that stands still.
 // Plain parts, since a log has up to 100,000 records and a regular expression
 // of this size takes seconds for them.
+// A leading blank stands for the begin of a word; the text gets one in front.
 var relevantWords = strings.Split(strings.Join([]string{
-	"infiniband|rdma|roce|iwarp|verbs|ib_|ib0|ib1|ipoib|iser|srpt|ib_srp|nvme-rdma",
-	"mlx4|mlx5|mlxfw|bnxt|bng_re|ice_|ice: |ice 0000|i40e|idpf|ionic|hns3|hclge|erdma|efa: |efa 0000|mana: |mana 0000|qed|cxgb4",
-	"hfi1|rxe|siw: |siw_|usnic|ocrdma",
-	"pcie|aer: |dpc: |dmar|amd-vi|iommu|smmu|mce: |edac|hardware error|machine check",
-	"link is|link up|link down|link becomes|carrier|netdev watchdog|transmit queue|bond0|bond1|bonding",
-	"out of memory|oom|page allocation failure|pin memory|pinned|memlock|mlock",
-	"hung_task|blocked for more|lockup|rcu_sched|call trace|bug: |warning: cpu|panic",
-	"disagrees about|module verification|tainting|unknown symbol|peermem|peer_mem|gdrdrv|nvidia|nvrm|xid|amdgpu",
-	"firmware|temperature|thermal",
+	"infiniband|rdma| roce|_roce|iwarp| ib_| ib0| ib1|ipoib| iser|srpt: |ib_srp",
+	"mlx4|mlx5|mlxfw|bnxt|bng_re| ice | ice: |i40e|idpf| ionic|hns3|hclge|erdma| efa | efa: | mana | mana: | qed|cxgb4",
+	" hfi1| rxe|rdma_rxe| siw|usnic|ocrdma",
+	"pcie|aer: | dpc: |dmar|amd-vi|iommu|smmu| mce: | edac |hardware error|machine check",
+	"link is|link up|link down|link becomes|carrier|netdev watchdog|transmit queue| bond0| bond1| bonding",
+	"out of memory| oom|page allocation failure|pin memory|pinned|memlock|mlock",
+	"hung_task|blocked for more|lockup|rcu_sched|rcu_preempt|call trace| bug: |warning: cpu| panic - ",
+	"disagrees about|module verification|tainting|unknown symbol|peermem|peer_mem|gdrdrv|nvidia|nvrm| xid|amdgpu",
+	"firmware|temperature|overheat",
 }, "|"), "|")
 
 // deviceNames are the names and PCI addresses whose records are relevant.
@@ -120,7 +121,7 @@ func relevant(records []facts.LogRecord, names []string) []facts.LogRecord {
 }
 
 func mentionsWord(text string) bool {
-	text = strings.ToLower(text)
+	text = " " + strings.ToLower(text)
 	return slices.ContainsFunc(relevantWords, func(word string) bool { return strings.Contains(text, word) })
 }
 

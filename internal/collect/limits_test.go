@@ -31,7 +31,7 @@ func TestLimits(t *testing.T) {
 
 func TestLimitsBad(t *testing.T) {
 	s := collected(t, fixture.Host(fixture.Parse("")), facts.ProcLimits)
-	for _, what := range []string{"ids", "/proc/self/limits", "/proc/self/status", "/proc/self/cgroup"} {
+	for _, what := range []string{"limits", "/proc/self/limits", "/proc/self/status", "/proc/self/cgroup"} {
 		gap(t, s, what)
 	}
 	want(t, "sources", s.Sources, []facts.Source{})

@@ -44,7 +44,7 @@ func largeFile(path string) hostio.Op {
 // addIndex notes the RDMA modules of an index file in set.
 func addIndex(r *Reader, path string, res hostio.Result, set *map[string]bool) bool {
 	if err := res.Err(); err != nil {
-		if !absent(err) {
+		if !r.missing(err) {
 			r.Gap(path, err)
 		}
 		return false

@@ -152,9 +152,9 @@ func askDriver(b *batch, path string, f *facts.PCIFunction) {
 		switch err := res.Err(); {
 		case err == nil:
 			f.Driver = facts.Some(base(res.Text()))
-		case !absent(err):
+		case !b.r.missing(err):
 			b.r.Gap(path, err)
-		case b.r.Snap.Origin != facts.Tree:
+		case absent(err) && b.r.Snap.Origin != facts.Tree:
 			f.Driver = facts.Some("")
 		}
 	})

@@ -2,7 +2,10 @@ package collect
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +35,6 @@ var _ = register(Collector{
 // Bounds of the search. Past them a gap says that the rest was left out.
 const (
 	mostProcesses = 8192
-	mostOpenFiles = 65536 // links read in all
 	mostReported  = 256
 	mostMaps      = 16 // processes whose mappings are counted
 )
@@ -90,58 +92,42 @@ func listProcesses(r *Reader) []facts.Process {
 
 func procDir(p *facts.Process) string { return "/proc/" + strconv.Itoa(p.PID) + "/" }
 
-// findOpenNodes looks through open files for RDMA nodes, processes with pinned
-// memory first. Those of other users can be listed by root only.
+// findOpenNodes looks through open files for RDMA nodes. Those of other users
+// can be listed by root only.
 func findOpenNodes(r *Reader, all []facts.Process) {
-	order := make([]*facts.Process, 0, len(all))
+	b := r.batch()
+	denied := 0
 	for i := range all {
-		if all[i].VmLck.Known() { // Kernel threads have no memory and no files.
-			order = append(order, &all[i])
+		p := &all[i]
+		if !p.VmLck.Known() { // Kernel threads have no memory and no files.
+			continue
 		}
-	}
-	slices.SortStableFunc(order, func(a, b *facts.Process) int { return cmp.Compare(b.VmPin.Or(0), a.VmPin.Or(0)) })
-	lists, links := r.batch(), r.batch()
-	denied, left := 0, 0
-	for _, p := range order {
 		dir := procDir(p) + "fd"
-		lists.add(hostio.Op{Kind: hostio.ReadDir, Name: dir}, func(res hostio.Result) {
-			if kind, _ := errorKind(res.Err()); kind == facts.Denied {
-				denied++
-			}
-			names := res.Lines()
-			if res.Err() != nil {
-				return
-			}
-			p.Files = facts.Some(len(names))
-			for _, fd := range names {
-				if len(links.ops) >= mostOpenFiles {
-					left++
-					continue
+		b.add(hostio.Op{Kind: hostio.OpenNodes, Name: dir}, func(res hostio.Result) {
+			err := res.Err()
+			var open hostio.NodesOpen
+			switch {
+			case err == nil, res.Truncated:
+				if json.Unmarshal(res.Data, &open) != nil {
+					r.Malformed(dir, res.Text(), "a count and names of nodes")
+					return
 				}
-				links.add(hostio.Op{Kind: hostio.ReadLink, Name: dir + "/" + fd}, func(res hostio.Result) {
-					if node := res.Text(); res.Err() == nil && strings.HasPrefix(node, devInfiniBand+"/") && !slices.Contains(p.Uverbs, node) {
-						p.Uverbs = append(p.Uverbs, strings.ToValidUTF8(node, "�"))
-					}
-				})
+				p.Files, p.Uverbs = facts.Some(open.Files), open.Nodes
+				for j := range p.Uverbs {
+					p.Uverbs[j] = strings.ToValidUTF8(p.Uverbs[j], "�")
+				}
+			case absent(err): // It has ended.
+			case errors.Is(err, fs.ErrPermission):
+				denied++
+			default:
+				r.Gap(dir, err)
 			}
 		})
 	}
-	lists.run()
-	links.run()
+	b.run()
 	if denied > 0 {
 		r.gap("/proc/PID/fd", facts.Denied, fmt.Sprintf("of %d processes", denied))
 	}
-	if left > 0 {
-		r.gap("/proc/PID/fd", facts.Unsupported, fmt.Sprintf("%d open files were not looked at", left))
-	}
-}
-
-// errorKind is classify, which has no kind for success.
-func errorKind(err error) (facts.GapKind, string) {
-	if err == nil {
-		return "", ""
-	}
-	return classify(err)
 }
 
 // collectProcesses keeps the users of RDMA and the launchers and reads their
@@ -149,7 +135,6 @@ func errorKind(err error) (facts.GapKind, string) {
 func collectProcesses(r *Reader, all []facts.Process) {
 	var kept []facts.Process
 	for _, p := range all {
-		slices.Sort(p.Uverbs)
 		if service := launchers[p.Comm]; service != "" {
 			p.Services = []string{service}
 		}
@@ -174,9 +159,9 @@ func collectProcesses(r *Reader, all []facts.Process) {
 		p.User = userName(r.Snap, p)
 		if len(p.Uverbs) > 0 && maps < mostMaps {
 			maps++
-			b.add(hostio.Op{Kind: hostio.ReadFile, Name: dir + "maps", Limit: 12 << 20}, func(res hostio.Result) {
-				if res.Err() == nil {
-					p.MapCount = facts.Some(strings.Count(string(res.Data), "\n"))
+			b.add(hostio.Op{Kind: hostio.CountLines, Name: dir + "maps"}, func(res hostio.Result) {
+				if n, err := parseInt(res.Text()); res.Err() == nil && err == nil {
+					p.MapCount = facts.Some(n)
 				}
 			})
 		}

@@ -1,6 +1,11 @@
 package collect
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
 
 // providers maps a kernel driver, as the device/driver link of an RDMA device
 // names it, to the user-space provider of rdma-core. The link names the
@@ -36,4 +41,21 @@ func provider(driver string) (string, bool) {
 	module, _, _ := strings.Cut(driver, ".")
 	p, ok := providers[module]
 	return p, ok
+}
+
+// providerOfChip knows a Mellanox chip by hca_type, "MT4129", which is the PCI
+// device ID in decimal. Copied trees lack the driver link often.
+func providerOfChip(hcaType string) facts.Opt[string] {
+	digits, ok := strings.CutPrefix(hcaType, "MT")
+	id, err := strconv.ParseUint(digits, 10, 16)
+	if !ok || err != nil {
+		return facts.Opt[string]{}
+	}
+	switch rdmaModule(0x15b3, uint16(id)) {
+	case "mlx5_ib":
+		return facts.Some("mlx5")
+	case "mlx4_ib":
+		return facts.Some("mlx4")
+	}
+	return facts.Opt[string]{}
 }

@@ -120,6 +120,11 @@ func TestProvider(t *testing.T) {
 			t.Errorf("provider(%q) = %q, %v, want %q", driver, got, ok, name)
 		}
 	}
+	for chip, name := range map[string]string{"MT4129": "mlx5", "MT4099": "mlx4", "MT4": "", "BCM957414": "", "": "", "MT99999999": ""} {
+		if got := providerOfChip(chip).Or(""); got != name {
+			t.Errorf("providerOfChip(%q) = %q, want %q", chip, got, name)
+		}
+	}
 	if got, ok := provider("virtio_net"); ok {
 		t.Errorf("provider(virtio_net) = %q, want none", got)
 	}

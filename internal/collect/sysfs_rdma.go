@@ -120,10 +120,14 @@ func describeDevices(r *Reader, uverbs []string) {
 	}
 	b.run()
 	for i := range r.Snap.Devices {
+		d := &r.Snap.Devices[i]
 		// siw has no attribute of its own; its user library, too, knows it by
 		// this description.
-		if d := &r.Snap.Devices[i]; d.NodeDesc.Or("") == "Software iWARP stack" {
+		if d.NodeDesc.Or("") == "Software iWARP stack" {
 			softwareDevice(d, "siw")
+		}
+		if !d.Driver.Known() {
+			d.Provider = providerOfChip(d.HCAType.Or(""))
 		}
 	}
 }

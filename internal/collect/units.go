@@ -127,15 +127,17 @@ func collectUnits(r *Reader) []facts.Unit {
 }
 
 // readUnitFile asks for a unit file. A link to /dev/null masks the unit: that
-// is a file without settings, and shows as a node that is not to be read.
+// is a file without settings.
 func readUnitFile(b *batch, file string, texts map[string]facts.Opt[string]) {
+	masked := false
+	b.linkIf(file, func(target string) { masked = target == "/dev/null" })
 	b.add(hostio.Op{Kind: hostio.ReadFile, Name: file}, func(res hostio.Result) {
 		switch err := res.Err(); {
+		case masked:
+			texts[file] = facts.Some("")
 		case err == nil:
 			texts[file] = facts.Some(res.Text())
-		case res.NotInForm:
-			texts[file] = facts.Some("")
-		case !absent(err):
+		case !b.r.missing(err):
 			b.r.Gap(file, err)
 		}
 	})

@@ -22,6 +22,13 @@ const (
 	ReadLink Kind = "link" // Data: the target as stored
 	ReadDir  Kind = "dir"  // Data: sorted names, one a line
 	Stat     Kind = "stat" // Data: JSON of FileStat, links followed
+	// OpenNodes looks through a /proc/PID/fd directory. Data: JSON of NodesOpen.
+	// Files other than RDMA nodes are counted only: what else a process has open
+	// is nobody's business, and a recording must not hold it.
+	OpenNodes Kind = "open-nodes"
+	// CountLines counts the lines of a file whose text is not wanted and may be
+	// long (/proc/PID/maps). Data: a decimal number.
+	CountLines Kind = "lines"
 	// TryOpen opens a character device read-write and closes it. Only
 	// /dev/infiniband/uverbsN and rdma_cm are let through: opening issm would
 	// change the port.
@@ -81,6 +88,12 @@ type FileStat struct {
 	Major uint32 `json:"major"` // of st_rdev
 	Minor uint32 `json:"minor"`
 	Inode uint64 `json:"inode"`
+}
+
+// NodesOpen is the answer to OpenNodes.
+type NodesOpen struct {
+	Files int      `json:"files"` // all open files
+	Nodes []string `json:"nodes"` // paths under /dev/infiniband, sorted, each once
 }
 
 // DriverInfo is struct ethtool_drvinfo.

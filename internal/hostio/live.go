@@ -44,6 +44,10 @@ func (l *Live) do(op Op) Result {
 		return readDir(op.Name)
 	case Stat:
 		return statFile(op.Name)
+	case OpenNodes:
+		return openNodes(op.Name)
+	case CountLines:
+		return countLines(op.Name)
 	case TryOpen:
 		return tryOpen(op.Name)
 	case Netlink:

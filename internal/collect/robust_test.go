@@ -1,0 +1,127 @@
+package collect
+
+import (
+	"context"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/fixture"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+)
+
+// answers is a host that gives every op the same kind of answer.
+type answers func(hostio.Op) hostio.Result
+
+func (a answers) Do(_ context.Context, ops []hostio.Op) []hostio.Result {
+	rs := make([]hostio.Result, len(ops))
+	for i, op := range ops {
+		rs[i] = a(op)
+	}
+	return rs
+}
+
+// A host that answers nothing has no source, and a gap for each.
+func TestNothingReadable(t *testing.T) {
+	hosts := map[string]answers{
+		"denied":    func(hostio.Op) hostio.Result { return hostio.Result{Errno: syscall.EACCES} },
+		"absent":    func(hostio.Op) hostio.Result { return hostio.Result{Errno: syscall.ENOENT} },
+		"timed out": func(hostio.Op) hostio.Result { return hostio.Result{TimedOut: true} },
+		"EIO":       func(hostio.Op) hostio.Result { return hostio.Result{Errno: syscall.EIO} },
+		"not in it": func(hostio.Op) hostio.Result { return hostio.Result{NotInForm: true} },
+	}
+	for name, h := range hosts {
+		for _, origin := range []facts.Origin{facts.Live, facts.Recording, facts.Tree} {
+			s := Run(t.Context(), h, Options{Origin: origin})
+			roundTrips(t, s)
+			if len(s.Sources) > 0 {
+				t.Errorf("%s, %s: sources %v", name, origin, s.Sources)
+			}
+			gaps := map[facts.Source]bool{}
+			for _, g := range s.Gaps {
+				gaps[g.Source] = true
+			}
+			for _, c := range All() {
+				if !gaps[c.Source] {
+					t.Errorf("%s, %s: %s leaves no gap", name, origin, c.Source)
+				}
+			}
+		}
+	}
+}
+
+// A tree holds what someone copied; each source that is not in it is one gap.
+func TestTree(t *testing.T) {
+	dir := t.TempDir()
+	a, err := fixture.Read(filepath.Join("testdata", "sysfs-rdma-mlx5-roce.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Files {
+		path := filepath.Join(dir, f.Name)
+		if strings.HasPrefix(f.Name, "then ") || strings.HasPrefix(f.Data, "errno: ") {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		target, link := strings.CutPrefix(f.Data, "-> ")
+		switch {
+		case strings.HasSuffix(f.Name, "/"):
+			err = os.MkdirAll(path, 0o755)
+		case link:
+			err = os.Symlink(strings.TrimSpace(target), path)
+		default:
+			err = os.WriteFile(path, []byte(f.Data), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := hostio.OpenTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	s := Run(t.Context(), tree, Options{Origin: facts.Tree})
+	roundTrips(t, s)
+	d := s.Device("mlx5_0")
+	if d == nil || len(d.Ports) != 1 || len(d.Ports[0].GIDs) != 7 || d.PCI.Or("") != "0000:3b:00.0" || d.Provider.Or("") != "mlx5" {
+		t.Fatalf("device: %+v", d)
+	}
+	n := 0
+	for _, g := range s.Gaps {
+		if g.Source == facts.Namespaces {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d gaps about a source that is not in the tree, want 1: %v", n, s.Gaps)
+	}
+}
+
+// FuzzCollect feeds every collector with arbitrary answers: whatever a host
+// says, a snapshot comes of it that keeps its JSON form.
+func FuzzCollect(f *testing.F) {
+	f.Add([]byte("4: ACTIVE\n0000:00:00.0\nmlx5_0\n1\n0\n/\n../\n"))
+	f.Add([]byte("\xff\x00,;=:\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h := answers(func(op hostio.Op) hostio.Result {
+			if len(data) == 0 {
+				return hostio.Result{}
+			}
+			sum := fnv.New32a()
+			sum.Write([]byte(op.Key()))
+			at := int(sum.Sum32()) % len(data)
+			return hostio.Result{Data: data[max(at, -at):]}
+		})
+		for _, c := range All() {
+			s := Run(t.Context(), h, Options{Origin: facts.Recording, Only: []facts.Source{facts.SysfsRDMA, c.Source}})
+			roundTrips(t, s)
+		}
+	})
+}
