@@ -108,7 +108,7 @@ func parseGUID(s string) (string, error) {
 
 // base is the last element of a link's target.
 func base(target string) string {
-	return target[strings.LastIndexByte(target, '/')+1:]
+	return strings.ToValidUTF8(target[strings.LastIndexByte(target, '/')+1:], "�")
 }
 
 // pciAddresses returns the PCI functions in a link's target, from the root

@@ -2,6 +2,11 @@ package collect
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
@@ -18,8 +23,16 @@ type batch struct {
 
 func (r *Reader) batch() *batch { return &batch{r: r} }
 
+// mostReads bounds a batch: a thousand virtual functions with 256 GIDs each.
+// What listings within listings would add in a hostile tree is left out.
+const mostReads = 1 << 18
+
 // add asks for op. Then is called with whatever comes of it.
 func (b *batch) add(op hostio.Op, then func(hostio.Result)) {
+	if len(b.ops) == mostReads {
+		b.r.gap(string(b.r.src), facts.Malformed, "more to read than a real host has, the rest is left out")
+		return
+	}
 	b.ops = append(b.ops, op)
 	b.then = append(b.then, then)
 }
@@ -112,13 +125,22 @@ func (r *Reader) missing(err error) bool {
 // is hostile or not what it says.
 const mostNames = 16384
 
-// bounded cuts a listing that is longer than any real one.
+// bounded takes names out of a listing that no kernel makes and that would
+// lead a path astray or break a terminal, and cuts one that is longer than any
+// real one.
 func (r *Reader) bounded(path string, names []string) []string {
-	if len(names) > mostNames {
-		r.gap(path, facts.Malformed, "more than 16384 entries, the rest is left out")
-		return names[:mostNames]
+	plain := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return name == "" || name == "." || name == ".." || !utf8.ValidString(name) ||
+			strings.ContainsFunc(name, func(c rune) bool { return c == '/' || unicode.IsControl(c) })
+	})
+	if n := len(names) - len(plain); n > 0 {
+		r.gap(path, facts.Malformed, fmt.Sprintf("%d names are not plain text", n))
 	}
-	return names
+	if len(plain) > mostNames {
+		r.gap(path, facts.Malformed, fmt.Sprintf("%d entries, of which %d were looked at", len(plain), mostNames))
+		plain = plain[:mostNames]
+	}
+	return plain
 }
 
 // attr asks for one attribute and stores it in dst. What cannot be read, or is

@@ -53,6 +53,9 @@ type Reader struct {
 	host hostio.Host
 	src  facts.Source
 	Snap *facts.Snapshot
+
+	seen  map[facts.Gap]bool // gaps of the snapshot, made at the first gap
+	added int
 }
 
 // Have notes that the collector's source was read at least partly.
@@ -105,10 +108,25 @@ func (r *Reader) Malformed(what, text, want string) {
 	r.gap(what, facts.Malformed, "found "+quote(text)+", want "+want)
 }
 
+// mostGaps bounds what one collector adds. Past it a host is not what it says,
+// and more gaps say no more.
+const mostGaps = 2000
+
 func (r *Reader) gap(what string, kind facts.GapKind, detail string) {
+	if r.seen == nil {
+		r.seen = map[facts.Gap]bool{}
+		for _, g := range r.Snap.Gaps {
+			r.seen[g] = true
+		}
+	}
+	if r.added == mostGaps {
+		what, kind, detail = string(r.src), facts.Malformed, "further gaps are left out"
+	}
 	g := facts.Gap{Source: r.src, What: what, Kind: kind, Detail: detail}
-	if !slices.Contains(r.Snap.Gaps, g) {
+	if !r.seen[g] {
+		r.seen[g] = true
 		r.Snap.Gaps = append(r.Snap.Gaps, g)
+		r.added = min(r.added+1, mostGaps)
 	}
 }
 

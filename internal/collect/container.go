@@ -31,7 +31,7 @@ func askContainer(b *batch) {
 	}
 	mark("/run/.containerenv", func(text string) { found(parseContainerEnv(text)) })
 	mark("/.dockerenv", func(string) { found("docker") })
-	mark("/run/systemd/container", func(text string) { found(strings.TrimSpace(text)) })
+	mark("/run/systemd/container", func(text string) { found(strings.ToValidUTF8(strings.TrimSpace(text), "�")) })
 	b.fileIf("/var/run/secrets/kubernetes.io/serviceaccount/namespace", func(string) { found("kubernetes") })
 	b.fileIf("/proc/self/cgroup", func(text string) { found(parseContainerCgroup(text)) })
 }

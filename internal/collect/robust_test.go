@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,10 +111,10 @@ func FuzzCollect(f *testing.F) {
 	f.Add([]byte("4: ACTIVE\n0000:00:00.0\nmlx5_0\n1\n0\n/\n../\n"))
 	f.Add([]byte("\xff\x00,;=:\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) == 0 || len(data) > 200 { // Listings within listings multiply.
+			return
+		}
 		h := answers(func(op hostio.Op) hostio.Result {
-			if len(data) == 0 {
-				return hostio.Result{}
-			}
 			sum := fnv.New32a()
 			sum.Write([]byte(op.Key()))
 			at := int(sum.Sum32()) % len(data)
@@ -124,4 +125,31 @@ func FuzzCollect(f *testing.F) {
 			roundTrips(t, s)
 		}
 	})
+}
+
+func TestBoundedNames(t *testing.T) {
+	s := &facts.Snapshot{}
+	r := &Reader{src: facts.SysfsRDMA, Snap: s}
+	want(t, "plain", r.bounded("/d", []string{"a", "..", ".", "", "b/c", "d\x1b[2J", "e\xff", "é"}), []string{"a", "é"})
+	want(t, "gap", gap(t, s, "/d").Detail, "6 names are not plain text")
+	many := strings.Split(strings.Repeat("x\n", mostNames+1), "\n")
+	want(t, "many", len(r.bounded("/e", many[:mostNames+1])), mostNames)
+	gap(t, s, "/e")
+}
+
+func TestBoundedGapsAndReads(t *testing.T) {
+	s := &facts.Snapshot{}
+	r := &Reader{ctx: t.Context(), host: answers(func(hostio.Op) hostio.Result { return hostio.Result{Errno: syscall.EIO} }), src: facts.SysfsRDMA, Snap: s}
+	b := r.batch()
+	for i := range mostReads + 5 {
+		b.file("/f"+strconv.Itoa(i), func(string) {})
+	}
+	b.run()
+	want(t, "reads", len(b.ops), mostReads)
+	want(t, "gaps", len(s.Gaps), mostGaps+1)
+	want(t, "the first", s.Gaps[0].Detail, "more to read than a real host has, the rest is left out")
+	want(t, "the last", s.Gaps[mostGaps].Detail, "further gaps are left out")
+	again := &Reader{src: facts.SysfsRDMA, Snap: s}
+	again.gap(s.Gaps[1].What, s.Gaps[1].Kind, s.Gaps[1].Detail)
+	want(t, "a gap known from the first sample is not doubled", len(s.Gaps), mostGaps+1)
 }

@@ -1,7 +1,9 @@
 package collect
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,7 +82,14 @@ func readNetdevDir(entries []string) *netdevDir {
 
 // collectNetdevs reads what every netdev has.
 func collectNetdevs(r *Reader, dirs map[string]*netdevDir) {
-	for name := range dirs {
+	names := slices.Sorted(maps.Keys(dirs))
+	if len(r.Snap.Netdevs) == 0 { // The usual case, and quick for many netdevs.
+		r.Snap.Netdevs = make([]facts.Netdev, len(names))
+		for i, name := range names {
+			r.Snap.Netdevs[i].Name = name
+		}
+	}
+	for _, name := range names {
 		r.netdev(name)
 	}
 	b := r.batch()
