@@ -9,7 +9,7 @@ import (
 
 func TestSysfsNet(t *testing.T) {
 	s := collected(t, constructed(t, "sysfs-net-mlx5-bond"), facts.Links)
-	noGaps(t, s)
+	withoutNetlink(t, s)
 	var names []string
 	for _, n := range s.Netdevs {
 		names = append(names, n.Name)
@@ -39,6 +39,12 @@ func TestSysfsNet(t *testing.T) {
 	want(t, "speed -1", ib.Speed, facts.Opt[facts.BitsPerSecond]{})
 }
 
+// withoutNetlink checks that the netlink half of the source is the only gap.
+func withoutNetlink(t *testing.T, s *facts.Snapshot) {
+	t.Helper()
+	want(t, "gaps", s.Gaps, []facts.Gap{{Source: facts.Links, What: "link", Kind: facts.Unsupported, Detail: "not in this kind of input"}})
+}
+
 // withPort adds an RDMA port whose netdev is name.
 func withPort(s *facts.Snapshot, name string) {
 	s.Devices = append(s.Devices, facts.Device{Name: "mlx5_0", Ports: []facts.Port{{Number: 1, Netdev: facts.Some(name)}}})
@@ -49,7 +55,7 @@ func TestSysctlNet(t *testing.T) {
 	s := collected(t, h, facts.Links)
 	withPort(s, "bond0")
 	readWith(t, s, h, facts.SysctlNet)
-	noGaps(t, s)
+	withoutNetlink(t, s)
 	want(t, "bond0", s.Netdev("bond0").Sysctl, map[string]int{"arp_announce": 1, "arp_filter": 1, "arp_ignore": 2, "rp_filter": 0})
 	want(t, "bond0.100", s.Netdev("bond0.100").Sysctl, map[string]int{"arp_announce": 2, "arp_filter": 0, "arp_ignore": 2, "rp_filter": 0})
 	want(t, "eth3 carries no RDMA", s.Netdev("eth3").Sysctl, map[string]int(nil))

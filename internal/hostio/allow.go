@@ -19,6 +19,10 @@ func Allowed(op Op) bool {
 			!strings.HasPrefix(path.Clean(op.Name)+"/", "/sys/kernel/debug/")
 	case ReadLink, ReadDir, Stat:
 		return filePath(op.Name)
+	case OpenNodes:
+		return mayLookInto.MatchString(op.Name)
+	case CountLines:
+		return mayCount.MatchString(op.Name)
 	case TryOpen:
 		return mayOpen.MatchString(op.Name)
 	case Netlink:
@@ -39,6 +43,12 @@ func filePath(name string) bool { return path.IsAbs(name) && !strings.ContainsRu
 // device memory or firmware (sysfs-bus-pci: rom, resourceN, vpd), takes records
 // away from other readers (/proc/kmsg, trace_pipe) or reads memory.
 var neverRead = regexp.MustCompile(`^(vpd|rom|resource([0-9]+(_wc)?)?|kmsg|trace_pipe|mem|kcore)$`)
+
+// mayLookInto and mayCount are what a process shows of itself.
+var (
+	mayLookInto = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/fd$`)
+	mayCount    = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/maps$`)
+)
 
 // mayOpen are the only device nodes that are opened.
 var mayOpen = regexp.MustCompile(`^/dev/infiniband/(uverbs[0-9]{1,5}|rdma_cm)$`)
