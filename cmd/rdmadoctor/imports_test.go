@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/rdmadoctor/rdmadoctor/"
+
+// arrow is what one package may import, and what of the standard library it
+// must not, with the reason. Packages of our own are checked through all
+// dependencies, the standard library's only where they are imported directly:
+// fmt alone brings os in.
+type arrow struct {
+	own    []string
+	banned []string
+	why    string
+}
+
+// What a package that does no I/O of its own leaves to others.
+var inputOutput = []string{"os", "os/exec", "net", "net/http", "syscall", "unsafe", "C"}
+
+// arrows is the drawing of the packages. Everything may import facts; what
+// stands below it may import nothing that stands above.
+var arrows = map[string]arrow{
+	"internal/facts":    {nil, append(inputOutput, "io", "context"), "facts are values"},
+	"internal/counters": {[]string{"internal/facts"}, inputOutput, "what is known of counters is data"},
+	"internal/near":     {nil, inputOutput, "it compares words"},
+	"checks":            {[]string{"internal/facts", "internal/counters"}, append(inputOutput, "context"), "a check is a pure function of facts"},
+	"knowledge":         {[]string{"checks", "internal/facts", "internal/counters", "internal/near"}, inputOutput, "knowledge never looks at a host"},
+	"internal/report":   {[]string{"knowledge", "checks", "internal/facts", "internal/counters", "internal/near"}, inputOutput, "a report is written to where the caller says"},
+	"tui": {[]string{"internal/report", "knowledge", "checks", "internal/facts", "internal/counters", "internal/near"},
+		inputOutput, "the screen has one door for facts and opens nothing"},
+	"internal/hostio":    {nil, nil, "it is below facts: it knows how to read, not what"},
+	"internal/recording": {[]string{"internal/hostio", "internal/facts"}, nil, "it keeps answers without knowing what they mean"},
+	"internal/collect":   {[]string{"internal/hostio", "internal/facts"}, []string{"os", "os/exec", "net/http", "C"}, "a collector reads through its Host and judges nothing"},
+	"internal/doctor": {[]string{"internal/collect", "internal/hostio", "internal/facts", "internal/counters", "internal/near",
+		"checks", "knowledge", "internal/report"}, inputOutput, "the run decides the order and reads nothing itself"},
+	"internal/compare": {[]string{"internal/doctor", "internal/collect", "internal/hostio", "internal/facts", "internal/counters",
+		"internal/near", "checks", "knowledge", "internal/report"}, inputOutput, "like the run, over several hosts"},
+	"internal/fixture": {[]string{"internal/hostio"}, nil, "only tests import it"},
+	"cmd/rdmadoctor": {[]string{"tui", "internal/doctor", "internal/compare", "internal/recording", "internal/collect", "internal/hostio",
+		"internal/report", "internal/facts", "internal/counters", "internal/near", "knowledge", "checks"},
+		[]string{"C"}, "the program is made of the parts, and of no test or lab"},
+	"internal/report/schema": {[]string{"internal/report", "knowledge", "checks", "internal/facts", "internal/counters", "internal/near"},
+		nil, "the generator of the schemas"},
+}
+
+// notLinked must not get into the program.
+var notLinked = map[string]string{
+	"github.com/invopop/jsonschema":          "schemas are made by a generator",
+	"github.com/santhosh-tekuri/jsonschema":  "schemas are checked by tests",
+	"github.com/rogpeppe/go-internal":        "scripts are run by tests",
+	"github.com/google/go-cmp":               "it is made for tests",
+	"github.com/charmbracelet/x/vt":          "it is a terminal for tests",
+	"github.com/charmbracelet/x/exp/teatest": "it drives the screen for tests",
+	"net/http":                               "nothing here speaks to the network",
+	"testing":                                "it registers flags",
+}
+
+// pkg is what go list says of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func list(t *testing.T) map[string]pkg {
+	t.Helper()
+	c := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	c.Dir = "../.."
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	pkgs := map[string]pkg{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs[strings.TrimPrefix(p.ImportPath, module)] = p
+	}
+}
+
+func TestImports(t *testing.T) {
+	pkgs := list(t)
+	for name := range arrows {
+		if _, ok := pkgs[name]; !ok {
+			t.Errorf("%s has an arrow and is not there", name)
+		}
+	}
+	for name, p := range pkgs {
+		a, drawn := arrows[name]
+		switch {
+		case strings.HasPrefix(name, "lab"):
+			continue // It is no part of the product, which must not import it.
+		case !drawn:
+			t.Errorf("%s has no arrow: say in imports_test.go what it may import and why", name)
+			continue
+		}
+		for _, dep := range p.Deps {
+			if own, ok := strings.CutPrefix(dep, module); ok && !slices.Contains(a.own, own) {
+				t.Errorf("%s depends on %s: %s", name, own, a.why)
+			}
+		}
+		for _, imp := range p.Imports {
+			if slices.Contains(a.banned, imp) {
+				t.Errorf("%s imports %s: %s", name, imp, a.why)
+			}
+		}
+	}
+}
+
+func TestNotLinked(t *testing.T) {
+	for _, dep := range list(t)["cmd/rdmadoctor"].Deps {
+		for banned, why := range notLinked {
+			if dep == banned || strings.HasPrefix(dep, banned+"/") {
+				t.Errorf("the program links %s: %s", dep, why)
+			}
+		}
+	}
+}
+
+// The arrows only point one way.
+func TestArrowsHaveNoCircle(t *testing.T) {
+	for name, a := range arrows {
+		for _, own := range a.own {
+			if slices.Contains(arrows[own].own, name) {
+				t.Errorf("%s and %s may import each other", name, own)
+			}
+			if _, ok := arrows[own]; !ok {
+				t.Errorf("%s may import %s, which has no arrow", name, own)
+			}
+		}
+	}
+}
