@@ -120,6 +120,16 @@ func (r *Reader) missing(err error) bool {
 	return absent(err) || errors.Is(err, hostio.ErrNotInForm) && r.Snap.Origin != facts.Live
 }
 
+// nothing records that no part of a source whose files may all be absent was
+// there.
+func (r *Reader) nothing(what string) {
+	if r.Snap.Origin == facts.Live {
+		r.gap(what, facts.Absent, "ENOENT")
+		return
+	}
+	r.gap(what, facts.Unsupported, hostio.ErrNotInForm.Error())
+}
+
 // mostNames bounds one directory: a GID table has up to 1,024 slots, a busy
 // host some thousand PCI functions, processes and interfaces. Past it a tree
 // is hostile or not what it says.

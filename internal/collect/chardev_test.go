@@ -30,7 +30,7 @@ func TestCharDevsBad(t *testing.T) {
 	empty := collected(t, fixture.Host(fixture.Parse("")), facts.CharDevNodes)
 	want(t, "nothing there", empty.CharDevs, []facts.CharDev(nil))
 	want(t, "sources", empty.Sources, []facts.Source{})
-	want(t, "gap", gap(t, empty, "/dev/infiniband").Kind, facts.Absent)
+	want(t, "gap", gap(t, empty, "/dev/infiniband").Kind, facts.Unsupported)
 	without := collected(t, fixture.Host(fixture.Parse("-- /sys/class/net/ --\n")), facts.CharDevNodes)
 	noGaps(t, without)
 	want(t, "a kernel without RDMA is read", without.Sources, []facts.Source{facts.CharDevNodes})

@@ -30,7 +30,9 @@ func TestLibraryFiles(t *testing.T) {
 	want(t, "providers that are left", len(s.Userland.Providers), 2)
 	empty := collected(t, fixture.Host(fixture.Parse("")), facts.LibraryFiles)
 	want(t, "sources", empty.Sources, []facts.Source{})
-	gap(t, empty, "/usr/lib")
+	want(t, "a recording without", gap(t, empty, "/usr/lib").Kind, facts.Unsupported)
+	live := Run(t.Context(), fixture.Host(fixture.Parse("")), Options{Origin: facts.Live, Only: []facts.Source{facts.LibraryFiles}})
+	want(t, "a host without", gap(t, live, "/usr/lib").Kind, facts.Absent)
 }
 
 func TestConfigFS(t *testing.T) {

@@ -32,7 +32,7 @@ var _ = register(Collector{
 				return
 			}
 		}
-		r.gap("/lib/modules/"+release, facts.Absent, "ENOENT")
+		r.nothing("/lib/modules/" + release)
 	},
 })
 

@@ -74,7 +74,7 @@ func TestUnitsOfRDMAProcesses(t *testing.T) {
 
 func TestUnitsBad(t *testing.T) {
 	empty := collected(t, fixture.Host(fixture.Parse("")), facts.UnitFiles)
-	want(t, "no systemd", gap(t, empty, "/etc/systemd/system").Kind, facts.Absent)
+	want(t, "no systemd", gap(t, empty, "/etc/systemd/system").Kind, facts.Unsupported)
 	h := constructed(t, "limits-slurm")
 	h.Put("/usr/lib/systemd/system/containerd.service", "errno: EACCES")
 	s := collected(t, h, facts.UnitFiles)

@@ -105,7 +105,7 @@ func collectUnits(r *Reader) []facts.Unit {
 	}
 	lists.run()
 	if !r.Snap.Has(facts.UnitFiles) {
-		r.gap(unitDirs[0], facts.Absent, "ENOENT")
+		r.nothing(unitDirs[0])
 	}
 	for _, plan := range plans {
 		for _, file := range append(slices.Clone(plan.mains), plan.dropinFiles(names)...) {
