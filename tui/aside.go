@@ -97,7 +97,7 @@ func (s *home) preview(c card, w, h int) []row {
 	case c.diag != nil:
 		title = "why"
 		p := &page{t: t, w: w}
-		p.more("cause", p.text(normal, c.diag.Cause)...)
+		p.more("cause", p.prose(c.diag.Cause)...)
 		m.background(p, c.diag)
 		rows = p.rows
 	default:

@@ -75,10 +75,7 @@ func (m *Model) runningCard() card {
 		c.title = "Collecting facts"
 	}
 	if s := e.step; s != nil {
-		c.title = s.Text
-		if c.title == "" {
-			c.title = s.Step
-		}
+		c.title = doing(s)
 	}
 	if f := e.worst(); f != nil {
 		c.text = append(c.text, "So far: "+f.Subject+": "+f.Message)

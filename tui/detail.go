@@ -27,7 +27,7 @@ type subject interface {
 	steps(m *Model) []knowledge.Step
 	// beside is the subject n further on in its list, and its place.
 	beside(m *Model, n int) (next subject, at, of int)
-	kind() string
+	kindName() string
 }
 
 func newDiagnosis(m *Model, d *knowledge.Diagnosis) *detail {
@@ -65,9 +65,9 @@ func (s *detail) turn(by int) {
 func (s *detail) view(w, h int) []row {
 	rows := s.of.rows(s.m, w)
 	if rows == nil {
-		text := "The run that goes on now has not come to this " + s.of.kind() + "..."
+		text := "The run that goes on now has not come to this " + s.of.kindName() + "..."
 		if s.m.exam.ended() {
-			text = "This run has no such " + s.of.kind() + ": what was wrong before is not found any more, or was not looked at."
+			text = "This run has no such " + s.of.kindName() + ": what was wrong before is not found any more, or was not looked at."
 		}
 		rows = s.m.theme.indent(s.m.theme.lines(normal, text, w-2))
 	}
@@ -79,7 +79,7 @@ func (s *detail) title() row { return s.of.name(s.m) }
 func (s *detail) status() (left, right row) {
 	t := s.m.theme
 	if _, at, of := s.of.beside(s.m, 0); of > 1 {
-		left = append(row{t.text(dim, fmt.Sprintf(" %s %d of %d ", s.of.kind(), at+1, of))}, t.inline(s.m.keys.next)...)
+		left = append(row{t.text(dim, fmt.Sprintf(" %s %d of %d ", s.of.kindName(), at+1, of))}, t.inline(s.m.keys.next)...)
 	}
 	return left, t.row(dim, s.window.where(t))
 }
@@ -92,9 +92,9 @@ func (s *detail) keys() []key.Binding {
 	return []key.Binding{
 		when(fix, k.copyFix),
 		when(len(steps) > 1, k.copyStep),
-		when(of > 1, named(k.next, "next "+s.of.kind())),
+		when(of > 1, named(k.next, "next "+s.of.kindName())),
 		when(of > 1, named(k.prev, "previous")),
-		when(of > 1, named(k.ports, "next "+s.of.kind())),
+		when(of > 1, named(k.ports, "next "+s.of.kindName())),
 	}
 }
 
@@ -131,7 +131,7 @@ func (d diagnosisSubject) beside(m *Model, n int) (subject, int, int) {
 	return diagnosisSubject{ds[to].Code, ds[to].Subject}, to, len(ds)
 }
 
-func (diagnosisSubject) kind() string { return "diagnosis" }
+func (diagnosisSubject) kindName() string { return "diagnosis" }
 
 // checkSubject is a check, in the list of a layer or of all.
 type checkSubject struct {
@@ -171,4 +171,4 @@ func (c checkSubject) beside(m *Model, n int) (subject, int, int) {
 	return checkSubject{rs[to].ID, c.layer}, to, len(rs)
 }
 
-func (checkSubject) kind() string { return "check" }
+func (checkSubject) kindName() string { return "check" }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func (m *Model) copy(s knowledge.Step) tea.Cmd {
 	if s.Where != "host" && s.Where != "" {
 		said = "copied, for " + placeName(s.Where) + ": "
 	}
-	if strings.Contains(s.Command, "<") && strings.Contains(s.Command, ">") {
+	if placeholder.MatchString(s.Command) {
 		said = "copied, fill in what is in <>: "
 	}
 	m.say(good, said+s.Command)
@@ -97,6 +98,9 @@ func (m *Model) copy(s knowledge.Step) tea.Cmd {
 	}
 	return tea.SetClipboard(s.Command)
 }
+
+// placeholder is what only the reader knows (knowledge.Step.Command).
+var placeholder = regexp.MustCompile(`<[A-Za-z][A-Za-z0-9 _-]*>`)
 
 // hostile reports whether text holds what a shell or terminal would act on
 // when it is pasted. A here-document has line breaks; nothing needs others.

@@ -166,19 +166,18 @@ func (e *exam) finding(ref knowledge.FindingRef) *checks.Finding {
 	return nil
 }
 
-// unseen counts what could not be looked at: checks that are unknown, and
-// gaps other than of what is not there at all.
-func (e *exam) unseen() int {
-	n := 0
+// unseen counts what could not be looked at: the checks that are unknown, and
+// the gaps other than of what is not there at all.
+func (e *exam) unseen() (unknown, gaps int) {
 	for _, r := range e.results {
 		if r.Status == checks.Unknown {
-			n++
+			unknown++
 		}
 	}
 	for _, g := range e.gaps {
 		if g.Kind != facts.Absent {
-			n++
+			gaps++
 		}
 	}
-	return n
+	return unknown, gaps
 }

@@ -46,6 +46,14 @@ func (p *page) text(tn tone, s string) []row {
 	return p.t.lines(tn, s, p.w-label-1)
 }
 
+// prose is a section of a page, whose lines were broken for a file.
+func (p *page) prose(s string) []row {
+	if s == "" {
+		return nil
+	}
+	return p.text(normal, knowledge.Reflow(s, p.w-label-1))
+}
+
 func (p *page) texts(tn tone, all []string) []row {
 	var rows []row
 	for _, s := range all {
@@ -70,7 +78,7 @@ func (m *Model) explain(d *knowledge.Diagnosis, w int, said ...checks.Finding) [
 	if !slices.ContainsFunc(said, func(f checks.Finding) bool { return f.Message == d.Message }) {
 		p.part("seen", p.text(normal, d.Message)...)
 	}
-	p.part("cause", p.text(normal, d.Cause)...)
+	p.part("cause", p.prose(d.Cause)...)
 	for i, s := range d.Fix {
 		name := "fix"
 		if len(d.Fix) > 1 {
@@ -88,7 +96,7 @@ func (m *Model) explain(d *knowledge.Diagnosis, w int, said ...checks.Finding) [
 // background is what an explanation has beside what and what to do.
 func (m *Model) background(p *page, d *knowledge.Diagnosis) {
 	p.part("verify", p.texts(command, d.Verify)...)
-	p.part("symptom", p.text(normal, d.Symptom)...)
+	p.part("symptom", p.prose(d.Symptom)...)
 	if len(d.Subjects) > 1 {
 		p.part("where", p.texts(normal, d.Subjects)...)
 	}

@@ -1,6 +1,10 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -16,16 +20,30 @@ type gapScreen struct {
 
 func newGaps(m *Model) *gapScreen { return &gapScreen{m: m, rows: newList()} }
 
-// kinds are the gaps in the order in which something can be done about them.
-var kinds = []struct {
+// gapKind is one kind of gap with what it means.
+type gapKind struct {
 	kind facts.GapKind
 	head string
-}{
+}
+
+// kinds are the gaps in the order in which something can be done about them.
+var kinds = []gapKind{
 	{facts.Denied, "Denied: run as root, on the host rather than in a container"},
 	{facts.Timeout, "No answer in time: the driver or its firmware may hang"},
 	{facts.Malformed, "Not in the documented form"},
 	{facts.Unsupported, "Not supported by this kernel, driver or kind of input"},
 	{facts.Absent, "Not there on this host"},
+}
+
+// gapKinds are the known kinds, and those of a later version's report.
+func (e *exam) gapKinds() []gapKind {
+	ks := slices.Clone(kinds)
+	for _, g := range e.gaps {
+		if !slices.ContainsFunc(ks, func(k gapKind) bool { return k.kind == g.Kind }) {
+			ks = append(ks, gapKind{g.Kind, string(g.Kind)})
+		}
+	}
+	return ks
 }
 
 func (s *gapScreen) entries() []entry {
@@ -57,21 +75,22 @@ func (s *gapScreen) entries() []entry {
 		}
 		line("check "+r.ID, r.ID, why, t.statusMark(r), func() screen { return newCheck(s.m, r.ID, 0) })
 	}
-	for _, k := range kinds {
-		first := true
-		for _, g := range e.gaps {
-			if g.Kind != k.kind {
-				continue
-			}
-			if first {
+	for _, k := range e.gapKinds() {
+		mark := span{t.unknown, unsure}
+		if k.kind == facts.Absent {
+			mark = span{t.skip, dim}
+		}
+		for i, g := range e.gapsOf(k.kind) {
+			if i == 0 {
 				head(k.head)
-				first = false
 			}
-			mark := span{t.unknown, unsure}
-			if g.Kind == facts.Absent {
-				mark = span{t.skip, dim}
+			left := g.whats[0]
+			if n := len(g.whats) - 1; n > 0 {
+				left += fmt.Sprintf(" +%d", n)
 			}
-			line("gap "+string(g.Source)+" "+g.What, g.What, string(g.Source)+pick(g.Detail != "", ": "+g.Detail, ""), mark, nil)
+			right := string(g.source) + pick(g.detail != "", ": "+g.detail, "")
+			line(fmt.Sprint("gap ", g.source, k.kind, g.detail), left, right, mark, func() screen { return &detail{m: s.m, of: g.gapKey} })
+			es[len(es)-1].match += " " + strings.Join(g.whats, " ")
 		}
 	}
 	return es
@@ -83,11 +102,7 @@ func (s *gapScreen) update(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if on(msg, s.m.keys.open) {
-		switch e := s.rows.current(es); {
-		case e == nil:
-		case e.open == nil:
-			s.m.say(dim, "the line says all that is known")
-		default:
+		if e := s.rows.current(es); e != nil {
 			s.m.push(e.open())
 		}
 	}
@@ -108,7 +123,8 @@ func (s *gapScreen) view(w, h int) []row {
 
 func (s *gapScreen) title() row {
 	t := s.m.theme
-	return row{t.text(strong, "not looked at"), t.text(dim, "  "+plural(s.m.exam.unseen(), "thing"))}
+	unknown, gaps := s.m.exam.unseen()
+	return row{t.text(strong, "not looked at"), t.text(dim, "  "+plural(unknown, "unknown check")+t.dot+plural(gaps, "gap"))}
 }
 
 func (s *gapScreen) status() (left, right row) {
@@ -117,7 +133,7 @@ func (s *gapScreen) status() (left, right row) {
 
 func (s *gapScreen) keys() []key.Binding {
 	k := s.m.keys
-	return []key.Binding{named(k.open, "open the check"), k.filter}
+	return []key.Binding{k.open, k.filter}
 }
 
 func (s *gapScreen) list() *list { return &s.rows }

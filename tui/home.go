@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -174,9 +176,16 @@ func (s *home) rule(w, hidden int) row {
 	if hidden > 0 {
 		r = append(r, t.text(dim, fmt.Sprintf("%s%d more %s", t.dot, hidden, t.below)))
 	}
-	if n := s.m.exam.unseen(); n > 0 {
-		r = append(r, t.text(dim, t.dot), span{t.unknown + " ", unsure},
-			t.text(normal, fmt.Sprintf("%d ", n)+pick(w < besideWidth, "unseen ", "could not be looked at ")))
+	var unseen []string
+	unknown, gaps := s.m.exam.unseen()
+	if unknown > 0 {
+		unseen = append(unseen, strconv.Itoa(unknown)+pick(w < besideWidth, " unseen", " could not be looked at"))
+	}
+	if gaps > 0 && (w >= besideWidth || unknown == 0) {
+		unseen = append(unseen, plural(gaps, "gap"))
+	}
+	if len(unseen) > 0 {
+		r = append(r, t.text(dim, t.dot), span{t.unknown + " ", unsure}, t.text(normal, strings.Join(unseen, ", ")), space(1))
 		r = append(r, t.inline(s.m.keys.unseen)...)
 	}
 	if w < besideWidth {

@@ -24,7 +24,7 @@ func (s portSubject) find(m *Model) (port, bool) {
 	return ps[i], true
 }
 
-func (s portSubject) kind() string { return "port" }
+func (s portSubject) kindName() string { return "port" }
 
 func (s portSubject) name(m *Model) row { return m.theme.row(strong, s.link) }
 

@@ -86,11 +86,11 @@ func header(n int) []report.Message {
 	return []report.Message{
 		{Run: &report.Run{SchemaVersion: report.SchemaVersion, Tool: report.Tool{Name: "rdmadoctor", Version: "test"},
 			Host: "gpu-017", Origin: "live", Started: time.Date(2026, 11, 29, 3, 4, 0, 0, time.UTC), Args: []string{"check"}}},
-		{Progress: &report.Progress{Step: "collect", Text: "Collecting facts from /sys, netlink and /proc"}},
+		{Progress: &report.Progress{Step: "collect", Text: "sysfs-rdma"}},
 		{Gap: &facts.Gap{Source: facts.KernelLog, What: "/dev/kmsg", Kind: facts.Denied, Detail: "EPERM"}},
-		{Progress: &report.Progress{Step: "wait", Text: "Waiting 1 s for the second sample of the counters"}},
+		{Progress: &report.Progress{Step: "wait", Text: "for the second sample, 1s"}},
 		{Snapshot: snapshot(n)},
-		{Progress: &report.Progress{Step: "judge", Text: "Judging"}},
+		{Progress: &report.Progress{Step: "judge", Text: "15 checks"}},
 	}
 }
 

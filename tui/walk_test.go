@@ -75,8 +75,8 @@ func TestWalkFilter(t *testing.T) {
 func TestWalkGapsAndHelp(t *testing.T) {
 	m := shown(load(t, "sick"), 80, 24, everything())
 	walk(t, m,
-		[2]string{"u", "── not looked at  2 things"}, [2]string{"enter", "── kernel-log-quiet"},
-		[2]string{"esc", "── not looked at"}, [2]string{"down", "/dev/kmsg"}, [2]string{"enter", "the line says all"},
+		[2]string{"u", "── not looked at  1 unknown check · 1 gap"}, [2]string{"enter", "── kernel-log-quiet"},
+		[2]string{"esc", "── not looked at"}, [2]string{"down", "/dev/kmsg"}, [2]string{"enter", "── kernel-log"}, [2]string{"n", "EPERM"}, [2]string{"esc", "── not looked"},
 		[2]string{"?", "── help"}, [2]string{"u", "── help"}, [2]string{"G", "link-local only"}, [2]string{"q", "── not looked at"},
 		[2]string{"u", "▸✗ DEGRADED"}, [2]string{"?", "On this screen"}, [2]string{"?", "▸✗ DEGRADED"})
 }

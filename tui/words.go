@@ -40,6 +40,16 @@ func adviceWords(a report.Advice) string {
 	return string(a)
 }
 
+// doing is what a run is at, as one says it.
+func doing(p *report.Progress) string {
+	said := map[string]string{"collect": "Collecting facts: ", "wait": "Waiting ", "sample": "Reading the counters again: ",
+		"judge": "Judging: "}[p.Step]
+	if said == "" {
+		said = p.Step + " "
+	}
+	return said + p.Text
+}
+
 // placeName is where a step is carried out, as one says it.
 func placeName(p knowledge.Place) string {
 	switch p {
