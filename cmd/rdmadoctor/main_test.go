@@ -30,6 +30,11 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			reports, err := filepath.Abs("../../internal/report/testdata")
+			env.Setenv("REPORTS", reports)
+			return err
+		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "rdma" {
 				return false, fmt.Errorf("unknown condition %q", cond)

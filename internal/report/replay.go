@@ -32,6 +32,9 @@ func Replay(r io.Reader, h Handler) error {
 		Run           *Run    `json:"run"`
 	}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&probe); err != nil {
+		if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+			return fmt.Errorf("read report: %s", position(text, err))
+		}
 		return fmt.Errorf("read report: %w: %s", ErrNotReport, position(text, err))
 	}
 	switch {

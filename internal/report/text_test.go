@@ -66,12 +66,18 @@ func bare() []Message {
 	return []Message{ms[0], {Result: &r[0]}, {Diagnosis: &dg[0]}, {Summary: &sum}}
 }
 
-func TestTextGolden(t *testing.T) {
-	golden(t, "sick.txt", asText(t, folded(sick()), TextOptions{}))
+// streams are the constructed runs that every format has a golden file of.
+func streams() map[string][]Message {
+	return map[string][]Message{"sick": sick(), "healthy": healthy(), "bare": bare(), "cut": sick()[:9]}
+}
+
+func TestGolden(t *testing.T) {
+	for name, ms := range streams() {
+		golden(t, name+".txt", asText(t, folded(ms), TextOptions{}))
+		golden(t, name+".json", asJSON(t, folded(ms)))
+		golden(t, name+".jsonl", asJSONL(t, ms))
+	}
 	golden(t, "sick-colour.txt", asText(t, folded(sick()), TextOptions{Color: true}))
-	golden(t, "healthy.txt", asText(t, folded(healthy()), TextOptions{}))
-	golden(t, "bare.txt", asText(t, folded(bare()), TextOptions{}))
-	golden(t, "cut.txt", asText(t, folded(sick()[:9]), TextOptions{}))
 }
 
 func TestTextFits(t *testing.T) {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,6 +82,35 @@ func TestOptIsItsValue(t *testing.T) {
 	mtu := defs["Netdev"].(map[string]any)["properties"].(map[string]any)["mtu_bytes"].(map[string]any)
 	if mtu["type"] != "integer" {
 		t.Errorf("mtu_bytes is %v, want an integer", mtu)
+	}
+}
+
+// Every golden report is what the schema says.
+func TestGoldenReportsAreValid(t *testing.T) {
+	document, _ := compile(t, report.Document{})
+	message, _ := compile(t, report.Message{})
+	files, err := filepath.Glob("../testdata/*.json*")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d golden reports (%v), want at least 8", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, s := []string{string(text)}, document
+		if strings.HasSuffix(file, ".jsonl") {
+			parts, s = strings.SplitAfter(strings.TrimSpace(string(text)), "\n"), message
+		}
+		for i, part := range parts {
+			inst, err := jsonschema.UnmarshalJSON(strings.NewReader(part))
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if err := s.Validate(inst); err != nil {
+				t.Errorf("%s, part %d: %v", file, i+1, err)
+			}
+		}
 	}
 }
 
