@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rdmadoctor/rdmadoctor/lab"
 	"github.com/rdmadoctor/rdmadoctor/lab/kernels"
 	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 )
@@ -23,7 +24,7 @@ func needLab(t *testing.T) (cache string) {
 	}
 	err := tool.Need("apt-get", "apt-cache", "dpkg-deb", "depmod", "tar", "xz",
 		"make", "gcc-12", "strip")
-	if err != nil && strings.Contains(os.Getenv("RDMADOCTOR_REQUIRE"), "lab") {
+	if err != nil && lab.Required() {
 		t.Fatal(err)
 	}
 	if err != nil {
