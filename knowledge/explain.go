@@ -87,13 +87,18 @@ func pageless(f checks.Finding, layer checks.Layer) *Page {
 }
 
 // directCauses lists, for each finding, the findings that explain it.
+// Information explains information only: what harms nobody here is not the
+// cause of what does.
 func directCauses(all []symptom) [][]int {
 	causes := make([][]int, len(all))
 	for c := range all {
 		for _, s := range all[c].page.Explains.scopes() {
 			for k := range all {
-				if k != c && slices.Contains(s.Codes, all[k].Code) && !slices.Contains(causes[k], c) &&
-					near(s.Scope, all[c].at, all[k].at) {
+				if k == c || all[c].Severity == checks.Info && all[k].Severity != checks.Info {
+					continue
+				}
+				if slices.Contains(s.Codes, all[k].Code) && near(s.Scope, all[c].at, all[k].at) &&
+					!slices.Contains(causes[k], c) {
 					causes[k] = append(causes[k], c)
 				}
 			}

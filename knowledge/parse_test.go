@@ -63,6 +63,7 @@ func TestParsePageErrors(t *testing.T) {
 		{"unknown code", "code: pfc-off", "code: pfc-of", `x.md:2: code "pfc-of"`},
 		{"retired code", "code: pfc-off", "code: bad-link", `x.md:2: code "bad-link"`},
 		{"period", "title: A title", "title: A title.", "x.md:3: title"},
+		{"long title", "A title", strings.Repeat("a", titleMax+1), "x.md:3: title"},
 		{"confidence", "likely", "sure", "x.md:4: confidence"},
 		{"impact", "impact: degraded", "impact: bad", "x.md:5: impact"},
 		{"explains nothing known", "[loss-retransmit]", "[loss-retransmit, loss]", `x.md:7: explains "loss"`},

@@ -11,7 +11,7 @@ import (
 // never broken, so that they can be copied.
 func (p *Page) Text(width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", p.Code, p.Title)
+	fmt.Fprintf(&b, "%s\n%s", p.Code, Reflow(p.Title, width))
 	fmt.Fprintf(&b, "layer %s, impact %s, confidence %s\n", p.Layer, p.Impact, p.Confidence)
 	section := func(name, body string) {
 		if body != "" {
@@ -29,7 +29,7 @@ func (p *Page) Text(width int) string {
 	}
 	writeLines(&b, "Verify", p.Verify)
 	writeLines(&b, "Seen with the standard tools", p.Reproduce)
-	if codes := p.Explains.all(); len(codes) > 0 {
+	if codes := p.Explains.Codes(); len(codes) > 0 {
 		section("Can be behind", strings.Join(codes, ", "))
 	}
 	b.WriteString("\nReferences\n")
@@ -56,9 +56,15 @@ func (a Remedy) text(n, width int) string {
 	return b.String()
 }
 
+// onlyLooks is what a step changes that only looks.
+const onlyLooks = "nothing, it only looks"
+
 // Effect says in one sentence where a step is done, what it changes, what it
 // interrupts and whether it lasts.
 func (s Step) Effect() string {
+	if s.Changes == onlyLooks {
+		return fmt.Sprintf("on the %s; changes %s", s.Where, s.Changes)
+	}
 	lasts := "until the next reboot or reload"
 	if s.Persistent {
 		lasts = "past a reboot"
@@ -76,8 +82,8 @@ func writeLines(b *strings.Builder, name string, ls []Line) {
 	}
 }
 
-// all lists the explained codes, each once.
-func (e Explains) all() []string {
+// Codes lists the explained codes, each once.
+func (e Explains) Codes() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, s := range e.scopes() {

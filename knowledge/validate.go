@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// titleMax leaves room for a mark and some air on a terminal of 80 columns.
+const titleMax = 76
+
 // valueError is what is wrong with one value of the front matter: keys lead to
 // it, as lineOf takes them.
 type valueError struct {
@@ -24,8 +27,8 @@ func (p *Page) validate() *valueError {
 	switch {
 	case p.Layer == 0:
 		return bad(at("code"), "code %q is not in the list of permanent codes", p.Code)
-	case p.Title == "" || strings.HasSuffix(p.Title, "."):
-		return bad(at("title"), "title %q: want a sentence without a period", p.Title)
+	case p.Title == "" || strings.HasSuffix(p.Title, ".") || len(p.Title) > titleMax:
+		return bad(at("title"), "title %q: want a sentence without a period, at most %d characters", p.Title, titleMax)
 	case !slices.Contains(confidences, p.Confidence):
 		return bad(at("confidence"), "confidence %q: want one of %v", p.Confidence, confidences)
 	case !slices.Contains(impacts, p.Impact):
