@@ -11,7 +11,7 @@ import (
 // never broken, so that they can be copied.
 func (p *Page) Text(width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s", p.Code, Reflow(p.Title, width))
+	b.WriteString(Reflow(p.Code+": "+p.Title, width))
 	fmt.Fprintf(&b, "layer %s, impact %s, confidence %s\n", p.Layer, p.Impact, p.Confidence)
 	section := func(name, body string) {
 		if body != "" {
