@@ -49,6 +49,8 @@ var arrows = map[string]arrow{
 		[]string{"C"}, "the program is made of the parts, and of no test or lab"},
 	"internal/report/schema": {[]string{"internal/report", "knowledge", "checks", "internal/facts", "internal/counters", "internal/near"},
 		nil, "the generator of the schemas"},
+	"knowledge/index": {[]string{"knowledge", "checks", "internal/facts", "internal/counters", "internal/near"},
+		nil, "the generator of the list of pitfalls"},
 }
 
 // notLinked must not get into the program.
