@@ -25,13 +25,14 @@ const (
 // op that gives no answer within Deadline becomes TimedOut: its process is
 // killed, not waited for, and the next one goes on, without the places that
 // the lost one read. A process that dies or talks nonsense costs the op that
-// it had in hand, which becomes EIO.
+// did it, which becomes EIO; to find that one, the rest of its batch is asked
+// again one at a time.
 //
 // Set the fields before the first Do.
 type Child struct {
 	Argv     []string      // command to run; nil: this binary with ReadHostArg
 	Env      []string      // nil: this process's environment
-	Deadline time.Duration // for each op; 0 is 2 seconds
+	Deadline time.Duration // for each op, or more while the process is busy; 0 is 2 seconds
 	Start    time.Duration // for a new process to greet; 0 is 10 seconds
 
 	mu      sync.Mutex
@@ -59,6 +60,7 @@ func (c *Child) Do(ctx context.Context, ops []Op) []Result {
 			todo = append(todo, i)
 		}
 	}
+	careful := false // one op at a time
 	for todo = c.passing(ops, todo, rs); len(todo) > 0; todo = c.passing(ops, todo, rs) {
 		if ctx.Err() != nil {
 			fill(rs, todo, Result{TimedOut: true})
@@ -69,7 +71,11 @@ func (c *Child) Do(ctx context.Context, ops []Op) []Result {
 			fill(rs, todo, Result{Errno: errno})
 			break
 		}
-		answered, end := p.answer(ctx, ops, todo, or(c.Deadline, opDeadline), rs)
+		batch := todo
+		if careful {
+			batch = todo[:1]
+		}
+		answered, end := p.answer(ctx, ops, batch, or(c.Deadline, opDeadline), rs)
 		todo = todo[answered:]
 		if end == ended {
 			continue
@@ -81,8 +87,13 @@ func (c *Child) Do(ctx context.Context, ops []Op) []Result {
 			c.breaker.trip(ops[todo[0]])
 			todo = todo[1:]
 		case broke:
-			rs[todo[0]] = Result{Errno: syscall.EIO}
-			todo = todo[1:]
+			// Answers that were on their way are lost with the process. Asked one at
+			// a time, the op that breaks it shows itself.
+			if careful || len(batch) == 1 {
+				rs[todo[0]] = Result{Errno: syscall.EIO}
+				todo = todo[1:]
+			}
+			careful = true
 		}
 	}
 	return rs

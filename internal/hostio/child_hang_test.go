@@ -62,17 +62,44 @@ func TestChildCrashCostsOneOp(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			c, _ := testChild(t)
 			c.Deadline = time.Minute
-			rs := c.Do(t.Context(), files("/a/ok", "/a/"+kind, "/a/ok"))
-			if rs[0].Err() != nil || rs[2].Err() != nil {
-				t.Errorf("neighbours of the op: %+v", rs)
+			rs := c.Do(t.Context(), files("/a/ok", "/a/"+kind, "/a/ok", "/a/"+kind, "/a/ok"))
+			for i, r := range rs {
+				if want := map[bool]syscall.Errno{true: syscall.EIO}[i%2 == 1]; r.Errno != want || r.TimedOut {
+					t.Errorf("op %d: %+v, want errno %d", i, r, want)
+				}
 			}
-			if rs[1].Errno != syscall.EIO {
-				t.Errorf("the op itself: %+v, want EIO", rs[1])
+			// One that dies with the batch, one for each op that breaks it, one for
+			// the rest.
+			if got := c.Started(); got != 4 {
+				t.Errorf("%d children, want 4", got)
 			}
-			if got := c.Started(); got != 2 {
-				t.Errorf("%d children, want 2", got)
+			if c.Do(t.Context(), files("/a/ok", "/b/ok")); c.Started() != 4 {
+				t.Errorf("%d children after a batch without trouble, want 4", c.Started())
 			}
 		})
+	}
+}
+
+// A process that is kept from running, or has much to do, is not hung.
+func TestChildBusyIsNotHung(t *testing.T) {
+	c, _ := testChild(t)
+	c.Deadline = hangDeadline
+	rs := c.Do(t.Context(), files("/a/ok", "/a/busy", "/a/ok"))
+	for i, r := range rs {
+		if r.Err() != nil {
+			t.Errorf("op %d: %+v", i, r)
+		}
+	}
+	if got := c.Started(); got != 1 {
+		t.Errorf("%d children, want 1", got)
+	}
+}
+
+func TestChildBusyForeverIsHung(t *testing.T) {
+	c, _ := testChild(t)
+	c.Deadline = hangDeadline / 3
+	if rs := c.Do(t.Context(), files("/a/spin", "/b/ok")); !rs[0].TimedOut || rs[1].Err() != nil {
+		t.Errorf("results %+v", rs)
 	}
 }
 
@@ -93,6 +120,7 @@ func TestChildGivesUpAfterTooMany(t *testing.T) {
 	for range maxChildren + 5 {
 		ops = append(ops, Op{Kind: ReadFile, Name: "/a/crash"})
 	}
+	c.Deadline = time.Minute
 	rs := c.Do(t.Context(), ops)
 	if got := c.Started(); got != maxChildren {
 		t.Errorf("%d children, want %d", got, maxChildren)

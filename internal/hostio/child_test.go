@@ -46,6 +46,12 @@ func childMain(log string) {
 			for {
 				time.Sleep(time.Hour)
 			}
+		case strings.HasSuffix(name, "busy"):
+			for begun := time.Now(); time.Since(begun) < 3*hangDeadline; {
+			}
+		case strings.HasSuffix(name, "spin"):
+			for {
+			}
 		case strings.HasSuffix(name, "crash"):
 			os.Exit(3)
 		case strings.HasSuffix(name, "panic"):

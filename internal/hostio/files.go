@@ -42,13 +42,19 @@ func readFile(name string, limit int) Result {
 		return failed(err)
 	}
 	defer unix.Close(fd)
-	return readAll(fd, limit)
+	// An attribute of sysfs says that it is as long as a page and gives its whole
+	// value to one read (Documentation/filesystems/sysfs.rst).
+	whole := st.Size == sysfsSize && strings.HasPrefix(name, "/sys/")
+	return readAll(fd, limit, whole)
 }
 
-// readAll reads to the end of the file or past limit. It uses read(2) itself
+const sysfsSize = 4096
+
+// readAll reads to the end of the file or past limit; whole says that a short
+// read is the end. It uses read(2) itself
 // because sysfs answers a whole value per read and os.File would poll.
-func readAll(fd, limit int) Result {
-	data := make([]byte, 0, 4096+1)
+func readAll(fd, limit int, whole bool) Result {
+	data := make([]byte, 0, sysfsSize+1)
 	for {
 		if len(data) == cap(data) {
 			data = slices.Grow(data, cap(data))
@@ -66,6 +72,9 @@ func readAll(fd, limit int) Result {
 		}
 		if data = data[:len(data)+n]; len(data) > limit {
 			return Result{Data: data[:limit], Truncated: true}
+		}
+		if whole && n < sysfsSize {
+			return Result{Data: data}
 		}
 	}
 }

@@ -61,7 +61,7 @@ func startReader(ctx context.Context, argv, env []string, limit time.Duration, s
 		in.Close()
 		return nil, err
 	}
-	p := &reader{in: in, out: out, reply: make(chan []byte), quit: make(chan struct{}), gone: make(chan struct{}), stuck: stuck}
+	p := &reader{in: in, out: out, reply: make(chan []byte, 64), quit: make(chan struct{}), gone: make(chan struct{}), stuck: stuck}
 	p.cmd = exec.Command(argv[0], argv[1:]...)
 	p.cmd.Env, p.cmd.Stdin, p.cmd.Stdout = env, childIn, childOut
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
@@ -125,71 +125,4 @@ func (p *reader) kill() {
 		<-p.gone
 		p.stuck.n.Add(-1)
 	}()
-}
-
-// How an exchange ended.
-type ending int
-
-const (
-	ended     ending = iota // every op has its answer
-	hung                    // the next op gave no answer in time
-	broke                   // the process died or talked nonsense at the next op
-	cancelled               // the context is over
-)
-
-// answer sends the ops that todo names and stores their results in rs. It
-// returns how many were answered.
-func (p *reader) answer(ctx context.Context, ops []Op, todo []int, deadline time.Duration, rs []Result) (int, ending) {
-	first := p.next
-	var batch []byte
-	for k, i := range todo {
-		one, ok := appendOp(nil, first+uint32(k), ops[i])
-		if !ok { // The child answers an op without a kind with NotInForm.
-			one, _ = appendOp(nil, first+uint32(k), Op{})
-		}
-		batch = appendFrame(batch, one)
-	}
-	p.next += uint32(len(todo))
-	// It ends by itself when all is read, or when kill closes the pipe.
-	go p.in.Write(batch)
-
-	timer := time.NewTimer(deadline)
-	defer timer.Stop()
-	for k, i := range todo {
-		timer.Reset(deadline)
-		frame, end := p.frame(ctx, timer.C)
-		if end != ended {
-			return k, end
-		}
-		id, res, err := parseResult(frame)
-		if err != nil || id != first+uint32(k) {
-			return k, broke
-		}
-		if res.TimedOut { // Its kind of wait has a timeout of its own: a lost op all the same.
-			return k, hung
-		}
-		rs[i] = res
-	}
-	return len(todo), ended
-}
-
-// frame waits for the next frame. One that is there when the time is up counts.
-func (p *reader) frame(ctx context.Context, timeout <-chan time.Time) ([]byte, ending) {
-	var frame []byte
-	var ok bool
-	select {
-	case frame, ok = <-p.reply:
-	case <-ctx.Done():
-		return nil, cancelled
-	case <-timeout:
-		select {
-		case frame, ok = <-p.reply:
-		default:
-			return nil, hung
-		}
-	}
-	if !ok {
-		return nil, broke
-	}
-	return frame, ended
 }

@@ -6,13 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+	"time"
 )
 
+// flushAfter is how long an answer may wait for others, so that a batch costs
+// few writes and few turns of the scheduler. It is far below any deadline: when
+// an op hangs, what was answered before it goes out this soon, and the parent
+// knows which op it is.
+const flushAfter = 20 * time.Millisecond
+
 // Serve is the reading child: it answers the ops that come in on r, one after
-// another, on w until r ends. Each answer is written before the next op is
-// begun, so that the parent knows which op does not come back.
+// another, on w until r ends. Answers go out together when no more ops are
+// waiting, or flushAfter later.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, h Host) error {
-	if _, err := w.Write(appendFrame(nil, []byte(hello))); err != nil {
+	out := newOutbox(w)
+	if err := out.send([]byte(hello), true); err != nil {
 		return fmt.Errorf("write greeting: %w", err)
 	}
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -32,8 +41,52 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, h Host) error {
 		if len(res.Data) > MaxData {
 			res.Data, res.Truncated = res.Data[:MaxData], true
 		}
-		if _, err := w.Write(appendFrame(nil, appendResult(nil, id, res))); err != nil {
+		if err := out.send(appendResult(nil, id, res), in.Buffered() == 0); err != nil {
 			return fmt.Errorf("write result: %w", err)
 		}
+	}
+}
+
+// An outbox gathers frames.
+type outbox struct {
+	mu    sync.Mutex
+	w     *bufio.Writer
+	err   error // of a flush by the timer
+	timer *time.Timer
+	armed bool
+}
+
+func newOutbox(w io.Writer) *outbox {
+	o := &outbox{w: bufio.NewWriterSize(w, 64<<10)}
+	o.timer = time.AfterFunc(time.Hour, o.flush)
+	o.timer.Stop()
+	return o
+}
+
+// send adds a frame, and lets go of all that are waiting if it is the last.
+func (o *outbox) send(payload []byte, last bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, err := o.w.Write(appendFrame(nil, payload)); err != nil {
+		return err
+	}
+	if last {
+		o.armed = false
+		return o.w.Flush()
+	}
+	if !o.armed {
+		o.armed = true
+		o.timer.Reset(flushAfter)
+	}
+	return o.err
+}
+
+// flush is the timer's.
+func (o *outbox) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.armed = false
+	if err := o.w.Flush(); err != nil {
+		o.err = err
 	}
 }
