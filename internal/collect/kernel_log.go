@@ -126,10 +126,30 @@ func mentionsWord(text string) bool {
 }
 
 func mentions(rec facts.LogRecord, names []string) bool {
-	for _, name := range names {
-		if name != "" && (strings.Contains(rec.Text, name) || strings.Contains(rec.Device, name)) {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return hasName(rec.Text, name) || hasName(rec.Device, name)
+	})
+}
+
+// hasName reports whether text has name as a word of its own: v0 is not in
+// "(v00 BOCHS)".
+func hasName(text, name string) bool {
+	for name != "" {
+		before, after, found := strings.Cut(text, name)
+		if !found {
+			return false
+		}
+		if !endsInWord(before) && !beginsInWord(after) {
 			return true
 		}
+		text = after
 	}
 	return false
+}
+
+func endsInWord(s string) bool   { return s != "" && isWord(s[len(s)-1]) }
+func beginsInWord(s string) bool { return s != "" && isWord(s[0]) }
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

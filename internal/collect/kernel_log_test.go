@@ -43,6 +43,21 @@ func TestKernelLogBounds(t *testing.T) {
 	}
 }
 
+func TestHasName(t *testing.T) {
+	tests := []struct {
+		text, name string
+		want       bool
+	}{
+		{"v0: link up", "v0", true}, {"on v0", "v0", true}, {"+pci:0000:3b:00.0", "0000:3b:00.0", true},
+		{"(v00 BOCHS)", "v0", false}, {"xv0", "v0", false}, {"v00 and v0.", "v0", true}, {"", "v0", false}, {"x", "", false},
+	}
+	for _, tt := range tests {
+		if got := hasName(tt.text, tt.name); got != tt.want {
+			t.Errorf("hasName(%q, %q) = %v", tt.text, tt.name, got)
+		}
+	}
+}
+
 func TestParseRecord(t *testing.T) {
 	tests := []struct {
 		text string

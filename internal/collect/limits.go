@@ -42,6 +42,7 @@ func collectSelf(r *Reader) {
 	b.file(dir+"status", func(text string) { setStatus(r, p, dir+"status", text) })
 	b.file(dir+"cgroup", func(text string) { setCgroup(p, text) })
 	b.run()
+	p.Comm = "" // A reading child's name says nothing.
 	if p.Limits != nil {
 		r.Have()
 	}

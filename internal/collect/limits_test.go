@@ -10,7 +10,7 @@ import (
 func TestLimits(t *testing.T) {
 	s := collected(t, constructed(t, "limits-slurm"), facts.ProcLimits)
 	want(t, "self", s.Self, facts.Process{
-		PID: 900, Comm: "rdmadoctor", UID: facts.Some(1000), User: "alice",
+		PID: 900, UID: facts.Some(1000), User: "alice",
 		Limits: map[string]facts.Limit{"memlock": {Soft: 8 << 20, Hard: 8 << 20}, "nofile": {Soft: 1024, Hard: 524288}},
 		VmPin:  facts.Some[uint64](0), VmLck: facts.Some[uint64](0), CapEff: facts.Some[uint64](0),
 		Cgroup: "/user.slice/user-1000.slice/session-3.scope", Unit: "session-3.scope",
