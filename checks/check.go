@@ -193,9 +193,9 @@ var Retired = []string{"udp-4791-filtered", "bad-link"}
 // ParamsOf tells which parameters a finding with code has always, and which
 // only sometimes. It is false for a code that no check reports.
 func ParamsOf(code string) (always, sometimes []string, ok bool) {
-	for _, c := range registry {
+	for _, c := range registry { // Checks that share a code list the same words.
 		words, has := c.Params[code]
-		if !has {
+		if !has || ok {
 			continue
 		}
 		ok = true

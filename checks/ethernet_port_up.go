@@ -16,10 +16,10 @@ var ethernetPortUp = register(&Check{
 	Uses:  []facts.Source{facts.ProcessList, facts.Ethtool},
 	Codes: []string{"port-admin-down", "port-no-carrier", "port-down-unused", "port-wrong-cabled"},
 	Params: Params{
-		"port-admin-down":   "device port netdev? pci?",
+		"port-admin-down":   portParams,
 		"port-no-carrier":   "device port netdev pci? ext_state?",
-		"port-down-unused":  "device port netdev? pci?",
-		"port-wrong-cabled": "device port netdev? pci? lit",
+		"port-down-unused":  portParams,
+		"port-wrong-cabled": wrongCabledParams,
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.Ethtool)
@@ -79,24 +79,6 @@ func judgeEthernetPort(p *Pass, port PortRef) {
 		unused(&f)
 	}
 	p.Report(f)
-}
-
-// unused turns a finding about a dark port into one about a port that nothing
-// uses.
-func unused(f *Finding) {
-	f.Code, f.Severity = "port-down-unused", Info
-	f.Message += "; nothing uses it"
-	delete(f.Params, "ext_state")
-}
-
-// wrongCabled turns a finding about a dark port into one about a cable in the
-// card's other port.
-func wrongCabled(f *Finding, other PortRef) {
-	f.Code, f.Confidence = "port-wrong-cabled", Likely
-	f.Message += ", while " + other.String() + " of the same card has link and nothing uses it"
-	f.Evidence = append(f.Evidence, Evidence{other.Path("state"), other.State.String()})
-	delete(f.Params, "ext_state")
-	f.Params["lit"] = other.String()
 }
 
 // ethernetLit reports whether the port's netdev has carrier.

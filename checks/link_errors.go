@@ -1,0 +1,101 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/counters"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
+
+var linkErrors = register(&Check{
+	ID:    "link-errors",
+	Title: "links carry bits without errors",
+	Doc: "Symbol and receive errors that grow are a bad cable, module or connector on this link. Packets that arrive " +
+		"already marked as damaged were damaged on another link, so this cable is not the one to change. Errors that " +
+		"forward error correction mends are not counted.",
+	Layer: Link,
+	Needs: []facts.Source{facts.SysfsRDMA},
+	Uses:  []facts.Source{facts.Links, facts.Ethtool, facts.PCISysfs},
+	Codes: []string{"link-symbol-errors", "link-errors-upstream"},
+	Params: Params{
+		"link-symbol-errors":   "device port netdev? pci? counter",
+		"link-errors-upstream": "device port netdev? pci? counter",
+	},
+	Run: func(p *Pass) {
+		s := p.Read(facts.Links, facts.Ethtool, facts.PCISysfs)
+		for port := range p.Ports(nil) {
+			n := s.Netdev(port.Netdev.Or(""))
+			if n != nil {
+				n = s.Beneath(n)
+			}
+			if p.virtualFunction(port.Device) {
+				p.NotApplicable("owned by the host: %s is a virtual function", port.Device.Name)
+				continue
+			}
+			judgeLinkErrors(p, port, n)
+		}
+	},
+})
+
+// corrected are counters of the physical class that count work, not harm: bits
+// that FEC mended, and the denominator of error rates.
+var corrected = []string{"rx_bits_phy", "rx_bits", "rx_corrected_bits_phy", "rx_corrected_bits", "rx_err_lane_#_phy",
+	"rx_fec_corrected_blocks", "DcXmitCorr", "DcRcvCorrCnt"}
+
+func harmful(gs []grown) []grown {
+	return slices.DeleteFunc(gs, func(g grown) bool { return slices.Contains(corrected, g.Counter.Name) })
+}
+
+func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
+	type place struct {
+		at  counters.Place
+		m   map[string]facts.Counter
+		dir string
+	}
+	places := []place{{counters.Port, port.Counters, port.Path("counters/")}, {counters.Device, port.HWCounters, port.Path("hw_counters/")}}
+	if n != nil {
+		places = append(places, place{counters.Ethtool, n.Ethtool, "ethtool -S " + n.Name + " "})
+	}
+	there, twice, found := false, false, false
+	report := func(code string, class counters.Class, message string) {
+		var all []grown
+		var evidence []Evidence
+		for _, pl := range places {
+			t, tw := sampled(pl.at, pl.m, class)
+			there, twice = there || t, twice || tw
+			gs := harmful(grew(pl.at, pl.m, class))
+			for _, g := range gs {
+				evidence = append(evidence, g.evidence(pl.dir, p.snap.Interval))
+			}
+			all = append(all, gs...)
+		}
+		if len(all) == 0 {
+			return
+		}
+		found = true
+		most := biggest(all)
+		f := Finding{
+			Code: code, Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where(), Evidence: evidence,
+			Message: fmt.Sprintf("%s: %s grew by %d between the samples", message, most.Name, most.Delta),
+			Params:  port.Params("counter", most.Name),
+		}
+		// Lost packets are harm; symbols alone may have been mended by a retry of the
+		// link.
+		if code == "link-symbol-errors" && slices.ContainsFunc(all, func(g grown) bool { return g.Unit == "packets" }) {
+			f.Severity = Fail
+		}
+		p.Report(f)
+	}
+	report("link-symbol-errors", counters.Physical, "this link damages what it carries")
+	report("link-errors-upstream", counters.PhysicalUpstream, "packets arrive that another link damaged")
+	switch {
+	case found:
+	case !there:
+		p.NotApplicable("%s counts no link errors", port)
+	case !twice:
+		p.Unread(port.String(), "second sample of the error counters")
+	case idle(port, n):
+		p.Idle(port.String())
+	}
+}
