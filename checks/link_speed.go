@@ -24,7 +24,7 @@ var linkSpeed = register(&Check{
 		p.Read(facts.Links, facts.Ethtool, facts.PCISysfs)
 		for port := range p.Ports(nil) {
 			switch {
-			case port.State.Or("") == facts.StateDown || port.Device.Software() && port.Netdev.Or("") == "":
+			case port.State.Or("") == facts.StateDown:
 				p.NotApplicable("%s has no link", port)
 			case IB(port):
 				judgeInfiniBandSpeed(p, port)

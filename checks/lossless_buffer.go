@@ -1,0 +1,85 @@
+package checks
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
+
+var losslessBuffer = register(&Check{
+	ID:    "lossless-buffer",
+	Title: "lossless priorities have a receive buffer of their own",
+	Doc: "PFC stops the sender when the priority's receive buffer fills. In a buffer shared with lossy priorities, whose " +
+		"threshold is none, the stop comes too late and packets are dropped.",
+	Layer: Lossless,
+	Needs: []facts.Source{facts.SysfsRDMA, facts.Links, facts.DCBNetlink},
+	Uses:  []facts.Source{facts.PCISysfs},
+	Codes: []string{"buffer-not-lossless"},
+	Params: Params{
+		"buffer-not-lossless": "device port netdev pci? priority buffer",
+	},
+	Run: func(p *Pass) {
+		for q := range p.qosPorts() {
+			pfc, ok := q.PFC.Get()
+			if !ok {
+				p.missing(facts.DCBNetlink, q.Netdev.Name, "PFC")
+				continue
+			}
+			buffers, ok := q.Buffer.Get()
+			switch {
+			case pfc.Enabled == 0:
+				p.NotApplicable("no priority of %s is lossless", q.Netdev.Name)
+				continue
+			case !ok: // Few drivers tell (mlx5 does): the question is of those.
+				p.NotApplicable("%s does not tell its buffers", q.Netdev.Name)
+				continue
+			}
+			judgeBuffers(p, q, pfc, buffers)
+		}
+	},
+})
+
+func judgeBuffers(p *Pass, q qosPort, pfc facts.PFC, b facts.Buffer) {
+	for prio := range 8 {
+		buffer := b.PrioBuffer[prio]
+		if !pfc.On(prio) || buffer < 0 || buffer > 7 {
+			continue
+		}
+		f := Finding{
+			Code: "buffer-not-lossless", Severity: Warn, Subject: q.PortRef.String(), Confidence: Proved, Where: q.Where(),
+			Evidence: []Evidence{pfcEvidence(q.Netdev.Name, pfc), bufferEvidence(q.Netdev.Name, b)},
+			Params:   q.Params("priority", strconv.Itoa(prio), "buffer", strconv.Itoa(buffer)),
+		}
+		lossy := -1
+		for other := range 8 {
+			if !pfc.On(other) && b.PrioBuffer[other] == buffer {
+				lossy = other
+				break
+			}
+		}
+		switch {
+		case b.Size[buffer] == 0:
+			f.Severity = Fail
+			f.Message = fmt.Sprintf("lossless priority %d uses buffer %d, which has no room", prio, buffer)
+		case lossy >= 0:
+			f.Message = fmt.Sprintf("lossless priority %d shares buffer %d with lossy priority %d", prio, buffer, lossy)
+		default:
+			continue
+		}
+		p.Report(f)
+	}
+}
+
+// bufferEvidence shows the map as dcb(8) prints it.
+func bufferEvidence(netdev string, b facts.Buffer) Evidence {
+	text := "prio-buffer"
+	for prio, buffer := range b.PrioBuffer {
+		text += fmt.Sprintf(" %d:%d", prio, buffer)
+	}
+	text += " buffer-size"
+	for i, size := range b.Size {
+		text += fmt.Sprintf(" %d:%d", i, size)
+	}
+	return Evidence{"dcb buffer show dev " + netdev, text}
+}
