@@ -17,7 +17,7 @@ var cnpPriority = register(&Check{
 	Uses:  []facts.Source{facts.PCISysfs},
 	Codes: []string{"cnp-priority-wrong"},
 	Params: Params{
-		"cnp-priority-wrong": "device port netdev pci? priority dscp",
+		"cnp-priority-wrong": "device port netdev pci? priority cnp_dscp cnp_priority",
 	},
 	Run: func(p *Pass) {
 		for q := range p.qosPorts() {
@@ -38,11 +38,16 @@ var cnpPriority = register(&Check{
 			if own, ok := q.ECN["roce_np/cnp_dscp"]; ok {
 				d = own
 			}
+			better := 6 // Where DSCP 48 leads by its class selector.
+			if pfc, _ := q.PFC.Get(); data == better || pfc.On(better) {
+				better = 7
+			}
 			p.Report(Finding{
 				Code: "cnp-priority-wrong", Severity: Warn, Subject: q.PortRef.String(), Confidence: Likely, Where: q.Where(),
 				Message:  fmt.Sprintf("CNPs ride priority %d, the priority of the RoCE data they speak of", cnp),
 				Evidence: append(from, Evidence{"priority of RoCE on " + q.Netdev.Name, strconv.Itoa(data)}),
-				Params:   q.Params("priority", strconv.Itoa(data), "dscp", strconv.Itoa(d)),
+				Params:   q.Params("priority", strconv.Itoa(data), "cnp_dscp", strconv.Itoa(d),
+					"cnp_priority", strconv.Itoa(better)),
 			})
 		}
 	},

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
@@ -12,21 +13,20 @@ var congestionLoop = register(&Check{
 	Doc: "Where switches mark packets, the receiver must send CNPs, and the sender slows down. Marks without CNPs mean that " +
 		"the notification point is off; marks with CNPs are a network that is congested and works.",
 	Layer: Lossless,
-	Needs: []facts.Source{facts.SysfsRDMA},
-	Uses:  []facts.Source{facts.Links, facts.Ethtool},
+	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
+	Uses:  []facts.Source{facts.Ethtool, facts.DCBNetlink},
 	Codes: []string{"cnp-not-sent", "congestion"},
 	Params: Params{
-		"cnp-not-sent": "device port netdev? pci? counter",
-		"congestion":   "device port netdev? pci? counter",
+		"cnp-not-sent": "device port netdev pci? counter priority?",
+		"congestion":   "device port netdev pci? counter priority?",
 	},
 	Run: func(p *Pass) {
-		s := p.Read(facts.Links, facts.Ethtool)
-		for port := range p.Ports(RoCE) {
+		p.Read(facts.Ethtool, facts.DCBNetlink)
+		for port, n := range p.PortNetdev(RoCE) {
 			if port.Device.Software() {
 				p.NotApplicable("%s is software without congestion control", port.Device.Name)
 				continue
 			}
-			n := s.Netdev(port.Netdev.Or(""))
 			judgeLoop(p, port, n)
 		}
 	},
@@ -45,6 +45,11 @@ var cnpLoops = []struct{ marked, sent, handled string }{
 const markedEnough = 1000
 
 func judgeLoop(p *Pass, port PortRef, n *facts.Netdev) {
+	dcb, _ := n.DCB.Get()
+	priority := ""
+	if prio, ok := findRide(port, n, dcb).Priority.Get(); ok && n.DCB.Known() {
+		priority = strconv.Itoa(prio)
+	}
 	for _, l := range cnpLoops {
 		marked, ok1 := port.HWCounters[l.marked].Delta()
 		sent, ok2 := port.HWCounters[l.sent].Delta()
@@ -58,7 +63,7 @@ func judgeLoop(p *Pass, port PortRef, n *facts.Netdev) {
 		f := Finding{
 			Subject: port.String(), Confidence: Proved, Where: port.Where(),
 			Evidence: []Evidence{show(l.marked, marked), show(l.sent, sent)},
-			Params:   port.Params("counter", l.marked),
+			Params:   port.Params("netdev", n.Name, "counter", l.marked, "priority", priority),
 		}
 		if ok3 {
 			f.Evidence = append(f.Evidence, show(l.handled, handled))

@@ -17,7 +17,7 @@ var losslessBuffer = register(&Check{
 	Uses:  []facts.Source{facts.PCISysfs},
 	Codes: []string{"buffer-not-lossless"},
 	Params: Params{
-		"buffer-not-lossless": "device port netdev pci? priority buffer",
+		"buffer-not-lossless": "device port netdev pci? priority buffer? free_buffer? sizes?",
 	},
 	Run: func(p *Pass) {
 		for q := range p.qosPorts() {
@@ -49,7 +49,7 @@ func judgeBuffers(p *Pass, q qosPort, pfc facts.PFC, b facts.Buffer) {
 		f := Finding{
 			Code: "buffer-not-lossless", Severity: Warn, Subject: q.PortRef.String(), Confidence: Proved, Where: q.Where(),
 			Evidence: []Evidence{pfcEvidence(q.Netdev.Name, pfc), bufferEvidence(q.Netdev.Name, b)},
-			Params:   q.Params("priority", strconv.Itoa(prio), "buffer", strconv.Itoa(buffer)),
+			Params:   q.Params(append([]string{"priority", strconv.Itoa(prio)}, betterBuffer(pfc, b)...)...),
 		}
 		lossy := -1
 		for other := range 8 {
@@ -69,6 +69,33 @@ func judgeBuffers(p *Pass, q qosPort, pfc facts.PFC, b facts.Buffer) {
 		}
 		p.Report(f)
 	}
+}
+
+// betterBuffer names a buffer with room that no lossy priority uses. Where
+// there is none it names a free one with the sizes to set, buffer 0's room
+// being split in halves.
+func betterBuffer(pfc facts.PFC, b facts.Buffer) []string {
+	lossy := map[int]bool{0: true} // Buffer 0 is where everything else goes.
+	for prio := range 8 {
+		if !pfc.On(prio) {
+			lossy[b.PrioBuffer[prio]] = true
+		}
+	}
+	free := ""
+	for i, size := range b.Size {
+		switch {
+		case lossy[i]:
+		case size > 0:
+			return []string{"buffer", strconv.Itoa(i)}
+		case free == "":
+			free = strconv.Itoa(i)
+		}
+	}
+	if free == "" || b.Size[0] < 2 {
+		return nil
+	}
+	half := strconv.Itoa(int(b.Size[0] / 2))
+	return []string{"free_buffer", free, "sizes", "0:" + half + " " + free + ":" + half}
 }
 
 // bufferEvidence shows the map as dcb(8) prints it.

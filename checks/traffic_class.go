@@ -17,7 +17,7 @@ var trafficClass = register(&Check{
 	Uses:  []facts.Source{facts.PCISysfs, facts.ConfigFS},
 	Codes: []string{"traffic-class-unset"},
 	Params: Params{
-		"traffic-class-unset": "device port netdev pci? priority dscp tclass",
+		"traffic-class-unset": "device port netdev pci? priority dscp tos",
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.Ethtool, facts.ConfigFS)
@@ -67,9 +67,13 @@ func judgeTrafficClass(p *Pass, q qosPort) {
 			moved("ethtool -S "+q.Netdev.Name+" "+name(prio), q.Ethtool[name(prio)], onOwn, p.snap.Interval),
 			{"rdma_cm default_roce_tos of " + q.PortRef.String(), q.CMRoCETOS.String()},
 		},
-		Params: q.Params("priority", strconv.Itoa(prio), "dscp", strconv.Itoa(d), "tclass", strconv.Itoa(d<<2)),
+		Params: q.Params("priority", strconv.Itoa(prio), "dscp", strconv.Itoa(d), "tos", strconv.Itoa(d<<2|ect0)),
 	})
 }
+
+// ect0 is the ECN-capable mark in a traffic class: DSCP 26 with it is 106, the
+// value of most guides.
+const ect0 = 2
 
 // rdmaSent is how many RDMA packets the port sent between the samples.
 func rdmaSent(port PortRef, n *facts.Netdev) (sent uint64, ok bool) {
