@@ -46,7 +46,7 @@ var cnpPriority = register(&Check{
 				Code: "cnp-priority-wrong", Severity: Warn, Subject: q.PortRef.String(), Confidence: Likely, Where: q.Where(),
 				Message:  fmt.Sprintf("CNPs ride priority %d, the priority of the RoCE data they speak of", cnp),
 				Evidence: append(from, Evidence{"priority of RoCE on " + q.Netdev.Name, strconv.Itoa(data)}),
-				Params:   q.Params("priority", strconv.Itoa(data), "cnp_dscp", strconv.Itoa(d),
+				Params: q.Params("priority", strconv.Itoa(data), "cnp_dscp", strconv.Itoa(d),
 					"cnp_priority", strconv.Itoa(better)),
 			})
 		}
