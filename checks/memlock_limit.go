@@ -34,8 +34,8 @@ var memlockLimit = register(&Check{
 			return
 		}
 		judgeShell(p, s, want)
-		for i := range s.Processes {
-			if proc := &s.Processes[i]; len(proc.Uverbs) > 0 && len(proc.Services) == 0 {
+		for _, proc := range byPID(s) {
+			if len(proc.Uverbs) > 0 && len(proc.Services) == 0 {
 				judgeProcess(p, s, proc)
 			}
 		}

@@ -23,9 +23,9 @@ func (p *Pass) WantedDevice(d *facts.Device) (bool, string) {
 	if slices.Contains(p.opt.Wanted, d.Name) {
 		return true, byName
 	}
-	for _, proc := range s.Processes {
-		if opens(&proc, d) {
-			return true, opener(&proc, d)
+	for _, proc := range byPID(s) {
+		if opens(proc, d) {
+			return true, opener(proc, d)
 		}
 	}
 	for i := range d.Ports {
@@ -79,9 +79,9 @@ func wantedWithoutLink(s *facts.Snapshot, opt Options, port PortRef) (bool, stri
 			return true, byName
 		}
 	}
-	for _, proc := range s.Processes {
-		if opens(&proc, port.Device) {
-			return true, opener(&proc, port.Device)
+	for _, proc := range byPID(s) {
+		if opens(proc, port.Device) {
+			return true, opener(proc, port.Device)
 		}
 	}
 	if name, ok := port.Netdev.Get(); ok {
