@@ -87,13 +87,7 @@ func (s *home) preview(c card, w, h int) []row {
 	switch {
 	case s.chosen != 0:
 		title = s.chosen.String() + " checks"
-		l := newCheckList(m, s.chosen)
-		for _, e := range l.entries() {
-			rows = append(rows, e.row(w))
-		}
-		if len(rows) == 0 {
-			rows = []row{{space(1), t.text(dim, m.nothingIn(s.chosen))}}
-		}
+		rows = newCheckList(m, s.chosen).peek(w, h-1)
 	case c.diag != nil:
 		title = "why"
 		p := &page{t: t, w: w}
@@ -102,10 +96,7 @@ func (s *home) preview(c card, w, h int) []row {
 		rows = p.rows
 	default:
 		title = "checks"
-		l := newCheckList(m, 0)
-		for _, e := range l.entries() {
-			rows = append(rows, e.row(w))
-		}
+		rows = newCheckList(m, 0).peek(w, h-1)
 	}
 	out := []row{t.rule(w, t.row(dim, title))}
 	if len(rows) > h-1 {

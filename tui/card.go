@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
@@ -69,7 +70,7 @@ func (m *Model) diagnosisCard(d *knowledge.Diagnosis) card {
 // runningCard says what is being done, and the worst that is known already.
 func (m *Model) runningCard() card {
 	e := m.exam
-	c := card{mark: span{m.busy(), accent}, tone: accent, head: "EXAMINING",
+	c := card{mark: span{m.theme.waiting, accent}, tone: accent, head: "EXAMINING",
 		title: "Waiting for the first message"}
 	if e.run != nil {
 		c.title = "Collecting facts"
@@ -132,7 +133,12 @@ func (m *Model) verdictCard() card {
 	if s.Advice != "" {
 		c.head += t.dot + adviceWords(s.Advice)
 	}
-	c.title = "Nothing is wrong that " + plural(s.Pass, "passed check") + " would have seen"
+	c.title = "Nothing wrong was found"
+	if s.Unknown > 0 {
+		// What was not looked at may be ill.
+		c.head = strings.Replace(c.head, "HEALTHY", "NO FAULT FOUND", 1)
+		c.title = "Nothing wrong was found in what could be looked at"
+	}
 	if s.AdviceReason != "" {
 		c.text = append(c.text, s.AdviceReason)
 	}

@@ -67,7 +67,7 @@ func (m *Model) checkRow(r *checks.Result, w int, layer bool) row {
 	}
 	left = append(left, t.text(tn, r.Title))
 	aside := row{t.text(dim, m.outcome(r)), space(1)}
-	if most := w / 2; aside.width() > most {
+	if most := max(w-left.width()-2, w/3); aside.width() > most {
 		aside = t.fit(aside, most)
 	}
 	return t.ends(left, aside, w)
@@ -85,6 +85,9 @@ func (m *Model) outcome(r *checks.Result) string {
 		s = r.Findings[0].Subject
 	case n > 1:
 		s = fmt.Sprintf("%s +%d", r.Findings[0].Subject, n-1)
+	}
+	if r.Status == checks.Passed && len(r.Findings) > 0 {
+		s = m.theme.info + " " + s
 	}
 	if n := len(r.Unread); n > 0 {
 		s += fmt.Sprintf("%s%d not read", m.theme.dot, n)
@@ -126,15 +129,33 @@ func (s *checkList) view(w, h int) []row {
 	if len(es) == 0 {
 		return []row{{space(1), s.m.theme.text(dim, s.m.nothingIn(s.layer))}}
 	}
-	rows := s.rows.view(s.m.theme, es, w, h)
-	// A short list leaves room for what opening the line would show.
-	if left := h - len(rows) - 1; left >= previewMin && !s.rows.typing {
-		if e := s.rows.current(es); e != nil {
-			rows = append(rows, nil, s.m.theme.rule(w, nil))
-			rows = append(rows, s.m.examined(s.m.exam.result(e.id), w)...)
-		}
+	return s.below(s.rows.view(s.m.theme, es, w, h), s.rows.current(es), w, h)
+}
+
+// below fills what a short list leaves free with what opening the line would
+// show.
+func (s *checkList) below(rows []row, e *entry, w, h int) []row {
+	if h-len(rows)-1 >= previewMin && e != nil {
+		rows = append(rows, nil, s.m.theme.rule(w, nil))
+		rows = append(rows, s.m.examined(s.m.exam.result(e.id), w)...)
 	}
 	return rows[:min(h, len(rows))]
+}
+
+// peek is the list without a cursor, for where another screen shows it.
+func (s *checkList) peek(w, h int) []row {
+	es := s.entries()
+	if len(es) == 0 {
+		return s.view(w, h)
+	}
+	var rows []row
+	for _, e := range es {
+		rows = append(rows, e.row(w))
+	}
+	if len(rows) < h {
+		return s.below(rows, &es[0], w, h)
+	}
+	return rows
 }
 
 func (s *checkList) title() row {

@@ -116,9 +116,15 @@ func (e *exam) serious() []*knowledge.Diagnosis {
 	return ds
 }
 
-// noRDMA reports whether the host was looked at and has no RDMA device.
+// noRDMA reports whether the host was looked at and has no RDMA device. A
+// report without a snapshot tells by its diagnoses.
 func (e *exam) noRDMA() bool {
-	return e.snap != nil && len(e.snap.Devices) == 0
+	if e.snap != nil {
+		return len(e.snap.Devices) == 0
+	}
+	return slices.ContainsFunc(e.diagnoses, func(d *knowledge.Diagnosis) bool {
+		return d.Code == "no-rdma-device" || d.Code == "kernel-without-rdma"
+	})
 }
 
 // result returns the result of the check called id, or nil.

@@ -110,7 +110,8 @@ func (m *Model) header() row {
 func (m *Model) origin() string {
 	var parts []string
 	if m.opts.From != "" {
-		parts = append(parts, "from "+m.opts.From)
+		// The end of a path says more than its beginning.
+		parts = append(parts, "from "+m.opts.From[strings.LastIndexByte(m.opts.From, '/')+1:])
 	}
 	if r := m.exam.run; r != nil && (r.Origin != "live" || m.opts.From != "") {
 		if r.Origin != "live" && r.Origin != "" {

@@ -46,7 +46,7 @@ func TestFrames(t *testing.T) {
 		{"sick", "home"}, {"sick", "second card"}, {"sick", "diagnosis"}, {"sick", "layer"}, {"sick", "check"},
 		{"sick", "all checks"}, {"sick", "typing"}, {"sick", "ports"}, {"sick", "port"}, {"sick", "gaps"},
 		{"sick", "help"}, {"sick", "dialog"}, {"sick", "bottom"},
-		{"healthy", "home"}, {"running", "home"}, {"running", "layer"}, {"waiting", "home"}, {"waiting", "ports"}, {"waiting", "gaps"},
+		{"spotless", "home"}, {"spotless", "gaps"}, {"healthy", "home"}, {"running", "home"}, {"running", "layer"}, {"waiting", "home"}, {"waiting", "ports"}, {"waiting", "gaps"},
 		{"interrupted", "home"}, {"failed", "home"}, {"failed", "ports"}, {"nordma", "home"}, {"nordma", "ports"},
 		{"many", "home"}, {"many", "ports"}, {"infiniband", "home"}, {"infiniband", "ports"}, {"hostile", "home"}, {"hostile", "diagnosis"},
 	}

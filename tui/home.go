@@ -102,11 +102,11 @@ func (s *home) keys() []key.Binding {
 	return []key.Binding{
 		named(k.open, opens),
 		when(fix, k.copyFix),
-		when(len(c.steps) > 1, k.copyStep),
 		when(n > 1, named(k.next, "next diagnosis")),
-		when(n > 1, k.prev),
 		k.ports,
 		named(k.filter, "find a check"),
+		when(len(c.steps) > 1, k.copyStep),
+		when(n > 1, k.prev),
 	}
 }
 

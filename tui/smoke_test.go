@@ -138,7 +138,7 @@ func TestProgram(t *testing.T) {
 	tm.types("n")
 	tm.shows("nothing was copied")
 	tm.types("r")
-	tm.shows("HEALTHY")
+	tm.shows("NO FAULT FOUND")
 	tm.types("\t")
 	tm.shows("── ports  8 ports")
 	tm.types("w")
