@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
@@ -52,11 +54,11 @@ type symptom struct {
 	root int // index of the finding whose cause explains this one
 }
 
-// symptoms lists the findings in a fixed order, each code and subject once.
-// Retired codes, which only an old report can hold, are left out.
+// symptoms lists the findings in a fixed order; what two checks say with the
+// same words and parameters stands once. Retired codes, which only an old
+// report can hold, are left out.
 func symptoms(results []checks.Result, rel Relations) []symptom {
 	var all []symptom
-	seen := map[FindingRef]int{}
 	for _, r := range results {
 		for _, f := range r.Findings {
 			if slices.Contains(checks.Retired, f.Code) {
@@ -66,19 +68,24 @@ func symptoms(results []checks.Result, rel Relations) []symptom {
 			if !ok {
 				p = pageless(f, r.Layer)
 			}
-			ref := FindingRef{f.Code, f.Subject}
-			if k, ok := seen[ref]; ok && all[k].Where.Host == f.Where.Host {
-				if severityRank(f.Severity) < severityRank(all[k].Severity) {
-					all[k].Finding = f
-				}
-				continue
+			same := slices.IndexFunc(all, func(s symptom) bool { return s.says(f) })
+			switch {
+			case same < 0:
+				all = append(all, symptom{Finding: f, page: p, at: rel.spot(f.Where)})
+			case severityRank(f.Severity) < severityRank(all[same].Severity):
+				all[same].Finding = f
 			}
-			seen[ref] = len(all)
-			all = append(all, symptom{Finding: f, page: p, at: rel.spot(f.Where)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b symptom) int { return compare(a.alone(), b.alone()) })
+	slices.SortStableFunc(all, func(a, b symptom) int {
+		return cmp.Or(compare(a.alone(), b.alone()), cmp.Compare(a.Message, b.Message))
+	})
 	return all
+}
+
+// says reports whether s is the same finding as f, whatever its severity.
+func (s symptom) says(f checks.Finding) bool {
+	return s.Code == f.Code && s.Subject == f.Subject && s.Where.Host == f.Where.Host && maps.Equal(s.Params, f.Params)
 }
 
 // pageless stands in for a code of a newer program's report.
@@ -135,7 +142,11 @@ func root(all []symptom, causes [][]int, i int) int {
 
 // groupKey is equal for findings that one diagnosis shows together.
 func (s *symptom) groupKey() string {
-	return s.Code + "\x00" + string(s.Severity) + "\x00" + string(s.confidence()) + "\x00" + s.Where.Host + "\x00" +
+	harm := "harm"
+	if s.Severity == checks.Info {
+		harm = "information"
+	}
+	return s.Code + "\x00" + harm + "\x00" + string(s.confidence()) + "\x00" + s.Where.Host + "\x00" +
 		applicable(s.page.Fix, s.values())
 }
 

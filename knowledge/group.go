@@ -20,8 +20,10 @@ func (g *group) diagnosis(all []symptom) Diagnosis {
 	var vs []values
 	for _, i := range g.causes {
 		s := &all[i]
-		d.Subjects = append(d.Subjects, s.Subject)
-		d.Findings = append(d.Findings, FindingRef{s.Code, s.Subject})
+		if !slices.Contains(d.Subjects, s.Subject) {
+			d.Subjects = append(d.Subjects, s.Subject)
+		}
+		d.refer(s)
 		for _, e := range s.Evidence {
 			if !slices.Contains(d.Evidence, e) {
 				d.Evidence = append(d.Evidence, e)
@@ -32,7 +34,7 @@ func (g *group) diagnosis(all []symptom) Diagnosis {
 	g.sortFromBelow(all)
 	for _, i := range g.consequences {
 		s := &all[i]
-		d.Findings = append(d.Findings, FindingRef{s.Code, s.Subject})
+		d.refer(s)
 		if severityRank(s.Severity) < severityRank(d.Severity) {
 			d.Severity = s.Severity
 		}
@@ -42,6 +44,13 @@ func (g *group) diagnosis(all []symptom) Diagnosis {
 	d.Verify = lines(first.page.Verify, vs)
 	d.Reproduce = lines(first.page.Reproduce, vs)
 	return d
+}
+
+// refer names a finding among those that the diagnosis covers, once.
+func (d *Diagnosis) refer(s *symptom) {
+	if ref := (FindingRef{s.Code, s.Subject}); !slices.Contains(d.Findings, ref) {
+		d.Findings = append(d.Findings, ref)
+	}
 }
 
 // sortFromBelow orders consequences as the examination meets them, which is
@@ -67,11 +76,15 @@ func (s *symptom) alone() Diagnosis {
 	}
 }
 
-// impactOf is the page's impact. What is only information harms nobody here:
-// it is reported because elsewhere it would.
+// impactOf is the page's impact as far as the check bears it out on this host.
+// What is only information harms nobody here: it is reported because elsewhere
+// it would. What is only a warning leaves something that works.
 func impactOf(p *Page, s checks.Severity) Impact {
-	if s == checks.Info {
+	switch {
+	case s == checks.Info:
 		return None
+	case s == checks.Warn && p.Impact == Down:
+		return Degraded
 	}
 	return p.Impact
 }
