@@ -25,7 +25,7 @@ type formatFlags struct {
 
 func (f *formatFlags) add(c *cobra.Command, words []string) {
 	c.Flags().BoolVar(&f.json, "json", false, "write one JSON document, the same as --format json")
-	c.Flags().StringVar(&f.format, "format", "", "write `"+strings.Join(words, "|")+"`")
+	c.Flags().StringVar(&f.format, "format", "", "write the report as `FORMAT`: "+strings.Join(words, ", "))
 	c.Flags().BoolVar(&f.noColor, "no-color", false, "no colours on a terminal; NO_COLOR does the same")
 	complete(c, "format", words)
 }

@@ -22,10 +22,10 @@ type sink struct {
 	failOn checks.Severity
 }
 
-// formats are the words that --format takes, and those of them that machines
-// read.
+// formats are the words that --format takes, and those in which an error is
+// told too.
 var (
-	formats        = []string{"text", "json", "jsonl"}
+	formats        = []string{"text", "json", "jsonl", "markdown", "prometheus", "junit"}
 	machineFormats = []string{"json", "jsonl"}
 )
 
@@ -39,7 +39,13 @@ func newSink(p *program, format string) *sink {
 	case "jsonl":
 		hs = append(hs, report.NewJSONL(p.out))
 	case "text":
-		s.write = func(d *report.Document) error { return p.writeText(d) }
+		s.write = p.writeText
+	case "markdown":
+		s.write = func(d *report.Document) error { return report.Markdown(p.out, d) }
+	case "prometheus":
+		s.write = func(d *report.Document) error { return report.Prometheus(p.out, d) }
+	case "junit":
+		s.write = func(d *report.Document) error { return report.JUnit(p.out, d) }
 	}
 	s.Handler = report.Func(func(m report.Message) error {
 		s.began = s.began || m.Run != nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
@@ -46,7 +47,7 @@ func (p *program) writeText(d *report.Document) error {
 // progress shows on a terminal what the run is doing, in one line that goes
 // away again.
 func (p *program) progress(h report.Handler) (_ report.Handler, done func()) {
-	if !isTerminal(p.err) {
+	if !isTerminal(p.err) || slices.Contains(p.environ, "TERM=dumb") {
 		return h, func() {}
 	}
 	shown := false

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
@@ -101,6 +102,36 @@ func TestFirstLineIsTheAdvice(t *testing.T) {
 	}
 }
 
+// hostile is the sick stream with s in every field that a host, a page or a
+// saved report fills.
+func hostile(s string) []Message {
+	ms := sick()
+	for _, m := range ms {
+		switch {
+		case m.Run != nil:
+			m.Run.Host, m.Run.Tool.Version, m.Run.Origin = s, s, s
+		case m.Gap != nil:
+			m.Gap.What, m.Gap.Detail, m.Gap.Kind = s, s, facts.GapKind(s)
+		case m.Host != nil:
+			m.Host.Host, m.Host.Summary = s, s
+		case m.Result != nil:
+			m.Result.Title, m.Result.Reason, m.Result.Unread = s, s, []string{s}
+			for i := range m.Result.Findings {
+				m.Result.Findings[i].Message, m.Result.Findings[i].Subject = s, s
+			}
+		case m.Diagnosis != nil:
+			d := m.Diagnosis
+			d.Title, d.Message, d.Cause, d.Symptom, d.Subjects, d.Code = s, s, s, s, []string{s}, s
+			d.Evidence = []checks.Evidence{{Source: s, Value: s}}
+			d.Fix = []knowledge.Step{{Command: s, Text: s, Where: knowledge.Place(s), Changes: s}}
+			d.Verify, d.References = []string{s}, []string{s}
+		case m.Summary != nil:
+			m.Summary.AdviceReason, m.Summary.Status, m.Summary.Advice = s, s, Advice(s)
+		}
+	}
+	return ms
+}
+
 // Whatever a host writes into any field, the text report has printable runes
 // and line breaks only.
 func FuzzTextIsPrintable(f *testing.F) {
@@ -108,31 +139,7 @@ func FuzzTextIsPrintable(f *testing.F) {
 	f.Add("\x1b]0;title\x07\x1b[31mred\x9b2J\r\n\x00\u202e\u2066\xff\xc0", 60)
 	f.Add("a\u0300\u200d\U0001f468\u200d\U0001f469 wide 漢字 "+strings.Repeat("x", 300), 40)
 	f.Fuzz(func(t *testing.T, s string, width int) {
-		ms := sick()
-		for _, m := range ms {
-			switch {
-			case m.Run != nil:
-				m.Run.Host, m.Run.Tool.Version = s, s
-			case m.Gap != nil:
-				m.Gap.What, m.Gap.Detail = s, s
-			case m.Host != nil:
-				m.Host.Host, m.Host.Summary = s, s
-			case m.Result != nil:
-				m.Result.Title, m.Result.Reason, m.Result.Unread = s, s, []string{s}
-				for i := range m.Result.Findings {
-					m.Result.Findings[i].Message, m.Result.Findings[i].Subject = s, s
-				}
-			case m.Diagnosis != nil:
-				d := m.Diagnosis
-				d.Title, d.Message, d.Cause, d.Symptom, d.Subjects, d.Code = s, s, s, s, []string{s}, s
-				d.Evidence = []checks.Evidence{{Source: s, Value: s}}
-				d.Fix = []knowledge.Step{{Command: s, Text: s, Where: knowledge.Place(s), Changes: s}}
-				d.Verify, d.References = []string{s}, []string{s}
-			case m.Summary != nil:
-				m.Summary.AdviceReason = s
-			}
-		}
-		text := asText(t, folded(ms), TextOptions{Width: width})
+		text := asText(t, folded(hostile(s)), TextOptions{Width: width})
 		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 {
 			t.Errorf("unprintable rune at %d: %q", i, text[max(0, i-20):min(len(text), i+20)])
 		}
