@@ -36,9 +36,12 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case on(msg, k.write) && m.opts.Write != nil:
 		return m.write()
 	case on(msg, k.unseen):
+		if helping {
+			m.pop()
+		}
 		if _, here := m.top().(*gapScreen); here {
 			m.pop()
-		} else if !helping {
+		} else {
 			m.push(newGaps(m))
 		}
 	case on(msg, k.back) && !m.filtered():

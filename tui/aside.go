@@ -100,7 +100,7 @@ func (s *home) preview(c card, w, h int) []row {
 	}
 	out := []row{t.rule(w, t.row(dim, title))}
 	if len(rows) > h-1 {
-		more := row{space(1), t.text(dim, fmt.Sprintf("%d more lines ", len(rows)-h+2))}
+		more := row{space(1), t.text(dim, plural(len(rows)-h+2, "more line")+" ")}
 		rows = append(rows[:h-2:h-2], append(more, t.inline(s.m.keys.open)...))
 	}
 	return append(out, rows...)

@@ -8,7 +8,7 @@ import (
 )
 
 // helpWidth fits the keys of the binding that has most.
-const helpWidth = 25
+const helpWidth = 20
 
 // longer says more than the footer has room for, by the footer's words.
 var longer = map[string]string{
@@ -57,7 +57,10 @@ func (s *helpScreen) view(w, h int) []row {
 			if l := longer[what]; l != "" {
 				what = l
 			}
-			rows = append(rows, row{space(3), t.text(accent, pad(names, helpWidth+2)), t.text(normal, what)})
+			head := row{space(3), t.text(accent, pad(names, helpWidth+2))}
+			for _, l := range t.lines(normal, what, w-helpWidth-6) {
+				rows, head = append(rows, append(head, l...)), row{space(helpWidth + 5)}
+			}
 		}
 	}
 	add(s.own)
@@ -78,7 +81,10 @@ func (s *helpScreen) view(w, h int) []row {
 		{span{"idle", dim}, "too little traffic between the samples to judge"},
 		{span{"v2#3", normal}, "GID in use: RoCE v2 at index 3; v1 is RoCE v1, ll is link-local only"},
 	} {
-		rows = append(rows, append(append(row{space(3)}, t.fit(row{g.mark}, 7)...), t.text(normal, g.what)))
+		head := append(row{space(3)}, t.fit(row{g.mark}, 7)...)
+		for _, l := range t.lines(normal, g.what, w-11) {
+			rows, head = append(rows, append(head, l...)), row{space(10)}
+		}
 	}
 	return s.window.view(rows, h)
 }

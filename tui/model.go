@@ -160,9 +160,6 @@ func (m *Model) top() screen { return m.stack[len(m.stack)-1] }
 
 func (m *Model) push(s screen) { m.stack = append(m.stack, s) }
 
-// replace puts s where the top screen is.
-func (m *Model) replace(s screen) { m.stack[len(m.stack)-1] = s }
-
 func (m *Model) pop() {
 	if len(m.stack) > 1 {
 		m.stack = m.stack[:len(m.stack)-1]

@@ -127,7 +127,8 @@ func (p *page) gids(gs []facts.GID, used string) []row {
 		if strings.HasSuffix(used, "#"+index) {
 			tn, mark = strong, p.t.cursor
 		}
-		rows = append(rows, row{p.t.text(strong, mark), p.t.text(tn, fmt.Sprintf(" %3s  %-10s %s", index, g.Type.Or(notRead), gidAddress(g.Value)))})
+		line := fmt.Sprintf(" %3s  %-10s %s", index, g.Type.Or(notRead), gidAddress(g.Value))
+		rows = append(rows, row{p.t.text(strong, mark), p.t.text(tn, line)})
 	}
 	return rows
 }

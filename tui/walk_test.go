@@ -77,7 +77,7 @@ func TestWalkGapsAndHelp(t *testing.T) {
 	walk(t, m,
 		[2]string{"u", "── not looked at  1 unknown check · 1 gap"}, [2]string{"enter", "── kernel-log-quiet"},
 		[2]string{"esc", "── not looked at"}, [2]string{"down", "/dev/kmsg"}, [2]string{"enter", "── kernel-log"}, [2]string{"n", "EPERM"}, [2]string{"esc", "── not looked"},
-		[2]string{"?", "── help"}, [2]string{"u", "── help"}, [2]string{"G", "link-local only"}, [2]string{"q", "── not looked at"},
+		[2]string{"?", "── help"}, [2]string{"u", "▸✗ DEGRADED"}, [2]string{"u", "── not looked"}, [2]string{"?", "── help"}, [2]string{"G", "link-local only"}, [2]string{"q", "── not looked at"},
 		[2]string{"u", "▸✗ DEGRADED"}, [2]string{"?", "On this screen"}, [2]string{"?", "▸✗ DEGRADED"})
 }
 
@@ -179,6 +179,39 @@ func TestAgain(t *testing.T) {
 		t.Errorf("after the second run:\n%s", got)
 	}
 	walk(t, m, [2]string{"esc", "no netlink"})
+}
+
+// TestEveryKeyDoesSomething presses each key that the footer or the help offers.
+func TestEveryKeyDoesSomething(t *testing.T) {
+	ms := load(t, "sick")
+	pressed := 0
+	for route, keys := range routes {
+		at := func() *Model {
+			m := shown(ms, 80, 24, everything())
+			m.Update(batch{items: []item{{end: true}}})
+			press(m, keys...)
+			return m
+		}
+		for _, b := range append(at().top().keys(), at().common()...) {
+			if !b.Enabled() || at().dialog != nil {
+				continue // A dialog is not armed yet.
+			}
+			for _, k := range b.Keys() {
+				m := at()
+				if l := m.top().list(); l != nil && l.typing && k != "enter" && k != "esc" {
+					continue // Typed, not pressed.
+				}
+				before := text(t, m)
+				if cmd := press(m, k); cmd == nil && text(t, m) == before {
+					t.Errorf("%s: %s (%s) does nothing", route, k, b.Help().Desc)
+				}
+				pressed++
+			}
+		}
+	}
+	if pressed < 200 {
+		t.Errorf("pressed %d keys only", pressed)
+	}
 }
 
 func TestKeysThatAreNotThere(t *testing.T) {
