@@ -21,7 +21,7 @@ var memoryMaps = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.ProcessList, facts.MemorySource)
 		limit, ok := s.Memory.MaxMapCount.Get()
-		p.SkipReason("no process has an RDMA device open")
+		p.Otherwise("no process has an RDMA device open")
 		for _, proc := range s.Processes {
 			if len(proc.Uverbs) == 0 {
 				continue

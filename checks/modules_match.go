@@ -21,7 +21,7 @@ var modulesMatch = register(&Check{
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.ModuleList, facts.KernelLog)
-		p.SkipReason("no RDMA module is loaded")
+		p.Otherwise("no RDMA module is loaded")
 		core := s.Module("ib_core")
 		if core == nil {
 			return

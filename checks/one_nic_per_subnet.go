@@ -25,7 +25,7 @@ var oneNICPerSubnet = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.Links, facts.SysctlNet, facts.RoutesSource)
 		all := rails(s)
-		p.SkipReason("no RDMA netdev has a routable IPv4 address")
+		p.Otherwise("no RDMA netdev has a routable IPv4 address")
 		reported := map[string]bool{}
 		for _, r := range all {
 			if !r.addr.Is4() || r.single() { // ARP is of IPv4; IPv6 neighbours are asked per interface.

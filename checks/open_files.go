@@ -21,7 +21,7 @@ var openFiles = register(&Check{
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.ProcessList, facts.ProcLimits, facts.UnitFiles)
-		p.SkipReason("no process uses RDMA or launches jobs that do")
+		p.Otherwise("no process uses RDMA or launches jobs that do")
 		for _, proc := range byPID(s) {
 			service, launcher := launches(proc.Services)
 			if len(proc.Uverbs) == 0 && !launcher {

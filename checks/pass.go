@@ -18,6 +18,7 @@ type Pass struct {
 	touched map[facts.Source]bool
 	res     Result
 	skip    string
+	bare    string // the reason where nothing at all was met
 }
 
 // Read gives the whole snapshot to a check that needs more than the iterators
@@ -163,6 +164,10 @@ func (p *Pass) SkipReason(format string, args ...any) {
 		p.skip = why
 	}
 }
+
+// Otherwise sets the reason to give if nothing was examined and no other
+// reason was met.
+func (p *Pass) Otherwise(reason string) { p.bare = reason }
 
 // Examine counts n further subjects as judged, for checks that iterate
 // themselves.

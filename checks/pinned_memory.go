@@ -20,7 +20,7 @@ var pinnedMemory = register(&Check{
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.ProcessList, facts.MemorySource)
-		p.SkipReason("no process pins memory")
+		p.Otherwise("no process pins memory")
 		var all uint64
 		var most *facts.Process
 		for i := range s.Processes {

@@ -19,7 +19,7 @@ var rdmaCgroup = register(&Check{
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.RDMACgroup)
-		p.SkipReason("no cgroup above this process limits RDMA")
+		p.Otherwise("no cgroup above this process limits RDMA")
 		for _, l := range s.RDMA.Cgroup {
 			judge := func(unit string, limit, current facts.Opt[uint64]) {
 				most, limited := limit.Get()

@@ -23,7 +23,7 @@ var rdmaDevice = register(&Check{
 		if len(s.Devices) > 0 {
 			return
 		}
-		p.SkipReason("no RDMA device is on this host")
+		p.Otherwise("no RDMA device is on this host")
 		severity := Info
 		if p.Named() {
 			severity = Fail

@@ -87,6 +87,8 @@ func (p *Pass) status() (Status, string) {
 		return Unknown, "not read: " + p.res.Unread[0]
 	case p.skip != "":
 		return Skipped, p.skip
+	case p.bare != "":
+		return Skipped, p.bare
 	}
 	return Skipped, "nothing to examine"
 }
