@@ -27,10 +27,9 @@ type Host struct {
 
 // Options shape the run.
 type Options struct {
-	FailOn       checks.Severity
-	Version      string
-	Args         []string
-	KeepSnapshot bool
+	FailOn  checks.Severity
+	Version string
+	Args    []string
 }
 
 // sources are what the comparison looks at. A host's name is with the
