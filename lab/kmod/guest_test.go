@@ -1,17 +1,32 @@
 package kmod
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/lab"
 	"github.com/rdmadoctor/rdmadoctor/lab/kernels"
+	"github.com/rdmadoctor/rdmadoctor/lab/tool"
 )
 
 // guestCase is a script for a guest and what it must print, line by line,
-// with the indentation removed.
-type guestCase struct{ name, script, want string }
+// with the indentation removed. It runs on all kernels, or on the one of the
+// series only.
+type guestCase struct{ name, only, script, want string }
+
+// apptrustTool builds testdata/apptrust.
+func apptrustTool(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "apptrust")
+	_, err := tool.Run(t.Context(), "", "env", "CGO_ENABLED=0", "go", "build", "-o",
+		name, "./testdata/apptrust")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
 
 // prelude is what the scripts share. $M is the folder of the modules. Counters
 // grow by a clock: grows prints whether one did within 0.3 s.
@@ -61,13 +76,17 @@ func TestInGuest(t *testing.T) {
 		if _, err := Ensure(t.Context(), cache, k); err != nil {
 			t.Fatal(err)
 		}
-		g, err := lab.Boot(t.Context(), lab.Options{Kernel: k})
+		g, err := lab.Boot(t.Context(), lab.Options{Kernel: k,
+			Tools: []string{apptrustTool(t)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer g.Close()
 		folder := strings.TrimSuffix(Path(cache, k, "labnic"), "/labnic.ko")
 		for _, c := range append(labnicCases, labhcaCases...) {
+			if c.only != "" && c.only != k.Series {
+				continue
+			}
 			t.Run(c.name, func(t *testing.T) { runCase(t, g, folder, c) })
 		}
 		if err := g.Reset(t.Context()); err != nil {

@@ -1,7 +1,7 @@
 package kmod
 
 var labhcaCases = []guestCase{
-	{"labhca is healthy", `
+	{name: "labhca is healthy", script: `
 load labhca devices=2 ports=2 driver=mlx5_core
 rdma link
 rdma dev show labhca1 | cut -d ' ' -f 2-
@@ -11,7 +11,7 @@ basename $(readlink device/driver)
 cat ports/1/rate ports/1/link_layer ports/1/pkeys/0 ports/2/gids/0
 ls ports/1/counters | wc -l
 ls ports/1/hw_counters | wc -l
-`, `
+`, want: `
 link labhca0/1 subnet_prefix fe80:0000:0000:0000 lid 17 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP
 link labhca0/2 subnet_prefix fe80:0000:0000:0000 lid 18 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP
 link labhca1/1 subnet_prefix fe80:0000:0000:0000 lid 33 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP
@@ -31,7 +31,7 @@ fe80:0000:0000:0000:0002:c903:0010:0001
 21
 29
 `},
-	{"labhca takes any state", `
+	{name: "labhca takes any state", script: `
 load labhca
 P=$H/0/ports/1
 echo INIT > $P/state; echo 0 > $P/sm_lid; echo 0 > $P/lid; echo 0x7fff > $P/pkeys/0
@@ -48,7 +48,7 @@ echo DOWN > $P/state; echo Polling > $P/phys_state
 cat ports/1/state ports/1/phys_state ports/1/counters/link_downed $P/state $P/phys_state
 echo 65536 > $P/lid 2> /dev/null || echo refused
 echo UP > $P/state 2> /dev/null || echo refused
-`, `
+`, want: `
 link labhca0/1 subnet_prefix fec0:0000:0000:0001 lid 0 sm_lid 0 lmc 0 state INIT physical_state LINK_UP
 labhca0: node_type ca fw 22.1.2 node_guid 0000:0000:0000:0000 sys_image_guid 0002:c903:0010:0000
 200 Gb/sec (2X NDR)
@@ -65,7 +65,7 @@ Polling
 refused
 refused
 `},
-	{"labhca counters stick and grow", `
+	{name: "labhca counters stick and grow", script: `
 load labhca
 P=$H/0/ports/1
 S=/sys/class/infiniband/labhca0/ports/1
@@ -94,7 +94,7 @@ load labhca ext_counters=0
 echo 5000000000 > $P/counters/port_xmit_data
 cat $S/counters/port_xmit_data
 ls $S/counters | wc -l
-`, `
+`, want: `
 65535
 255
 15
@@ -110,7 +110,7 @@ stands
 4294967295
 17
 `},
-	{"labhca hangs and lets go", `
+	{name: "labhca hangs and lets go", script: `
 load labhca ports=2
 S=/sys/class/infiniband/labhca0/ports
 for knob in hw_counters:1/hw_counters/out_of_sequence counters:2/counters/symbol_error \
@@ -124,7 +124,7 @@ for knob in hw_counters:1/hw_counters/out_of_sequence counters:2/counters/symbol
 	echo 0 > $H/0/hang_${knob%%:*}
 	wait $! || echo gone
 done
-`, `
+`, want: `
 D (disk sleep)
 gone
 D (disk sleep)
@@ -132,7 +132,7 @@ gone
 D (disk sleep)
 gone
 `},
-	{"labhca is unplugged while in use", `
+	{name: "labhca is unplugged while in use", script: `
 modprobe ib_uverbs
 load labhca devices=2
 echo 7 > $H/0/ports/1/counters/symbol_error
@@ -148,14 +148,14 @@ echo 0 > $H/plug
 rdma link | cut -d ' ' -f 2
 cat /sys/class/infiniband/labhca0/ports/1/counters/symbol_error
 echo 5 > $H/plug 2> /dev/null || echo refused
-`, `
+`, want: `
 labhca1/1
 labhca1/1
 labhca0/1
 7
 refused
 `},
-	{"labhca stands on a netdev", `
+	{name: "labhca stands on a netdev", script: `
 load labnic
 up labnic0 labnic1
 ip link set labnic0 mtu 4200
@@ -182,7 +182,7 @@ up labnic0
 rdma link
 rmmod labnic
 rdma link
-`, `
+`, want: `
 link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev labnic0
 100 Gb/sec (4X EDR)
 Ethernet
@@ -200,7 +200,7 @@ link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev labnic0
 link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev labnic0
 link mlx5_0/1 state DOWN physical_state DISABLED
 `},
-	{"labhca has any driver's counters", `
+	{name: "labhca has any driver's counters", script: `
 for family in bnxt_re irdma efa; do
 	load labhca family=$family names=mine,of_mine
 	S=/sys/class/infiniband/labhca0
@@ -215,7 +215,7 @@ for family in bnxt_re irdma efa; do
 	rmmod labhca
 done
 load labhca family=mlx4 2>&1 | grep -o 'Invalid parameters'
-`, `
+`, want: `
 InfiniBand
 1: CA
 5
@@ -231,24 +231,24 @@ Unknown
 8
 Invalid parameters
 `},
-	{"siw gives an iWARP port", `
+	{name: "siw gives an iWARP port", script: `
 load labnic
 up labnic0 labnic1
 load siw
 rdma link add siw0 type siw netdev labnic0
 rdma link
 cat /sys/class/infiniband/siw0/node_type
-`, `
+`, want: `
 link siw0/1 state ACTIVE physical_state LINK_UP netdev labnic0
 4: RNIC
 `},
-	{"netdevsim has FEC and health reporters", `
+	{name: "netdevsim has FEC and health reporters", script: `
 load netdevsim
 echo "1 1" > /sys/bus/netdevsim/new_device
 dev=$(ls /sys/bus/netdevsim/devices/netdevsim1/net)
 ethtool --show-fec $dev | grep Active
 devlink health show netdevsim/netdevsim1 reporter dummy | grep -o 'state [a-z]*'
-`, `
+`, want: `
 Active FEC encoding: None
 state healthy
 `},

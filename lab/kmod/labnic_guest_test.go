@@ -1,7 +1,7 @@
 package kmod
 
 var labnicCases = []guestCase{
-	{"labnic is factory new", `
+	{name: "labnic is factory new", script: `
 load labnic
 up labnic0
 cat /sys/class/net/labnic0/carrier
@@ -16,7 +16,7 @@ dcb buffer show dev labnic0 prio-buffer
 ethtool -a labnic0 | grep X:
 ethtool --show-fec labnic0 | grep Active
 ip -d link show labnic0 | grep -o 'maxmtu [0-9]*'
-`, `
+`, want: `
 0
 1
 100000
@@ -30,7 +30,7 @@ TX:		on
 Active FEC encoding: RS
 maxmtu 9216
 `},
-	{"labnic keeps DCB settings", `
+	{name: "labnic keeps DCB settings", script: `
 load labnic
 up labnic0 labnic1
 dcb pfc set dev labnic0 prio-pfc 3:on
@@ -53,7 +53,7 @@ dcb dcbx set dev labnic0 host ieee
 dcb dcbx show dev labnic0
 echo 12 > $N/labnic0/dcbx
 dcb dcbx show dev labnic0
-`, `
+`, want: `
 prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off
 prio-buffer 0:0 1:0 2:0 3:1 4:0 5:0 6:0 7:0
 dscp-prio AF31:4 CS6:6
@@ -66,7 +66,7 @@ buffer-size 0:200000b 1:0b 2:0b 3:0b 4:0b 5:0b 6:0b 7:0b
 host ieee
 cee ieee
 `},
-	{"labnic shows pause counters as mlx5 does", `
+	{name: "labnic shows pause counters as mlx5 does", script: `
 load labnic
 up labnic0 labnic1
 shown() { ethtool -S labnic0 | grep -c "$1" || true; }
@@ -81,7 +81,7 @@ stat labnic0 rx_prio3_pause
 dcb -s pfc show dev labnic0 requests indications
 ethtool -I -a labnic0 | grep rx_pause
 ethtool -S labnic0 | grep -c : 
-`, `
+`, want: `
 0
 5
 5
@@ -93,7 +93,7 @@ indications 0:0 1:0 2:0 3:7 4:0 5:0 6:0 7:0
 rx_pause_frames: 16
 132
 `},
-	{"labnic storm ends with a reset of the port", `
+	{name: "labnic storm ends with a reset of the port", script: `
 load labnic
 up labnic0 labnic1
 P=$N/labnic0
@@ -112,7 +112,7 @@ echo 600000 > $P/rate/rx_prio3_pause_duration
 ip link set labnic0 down
 up labnic0
 cat $P/rate/rx_prio3_pause_duration
-`, `
+`, want: `
 grows
 stands
 0
@@ -121,7 +121,7 @@ stands
 2
 600000
 `},
-	{"labnic discards end with PFC", `
+	{name: "labnic discards end with PFC", script: `
 load labnic
 up labnic0 labnic1
 P=$N/labnic0
@@ -141,7 +141,7 @@ ethtool -A labnic0 tx on
 grows $P/counters/rx_prio3_discards
 grows $P/counters/tx_global_pause
 grows $P/counters/tx_pause_ctrl_phy
-`, `
+`, want: `
 grows
 grows
 stands
@@ -154,7 +154,7 @@ stands
 grows
 grows
 `},
-	{"labnic counts and loses frames by priority", `
+	{name: "labnic counts and loses frames by priority", script: `
 load labnic
 ip netns add far
 ip link set labnic1 netns far
@@ -194,7 +194,7 @@ stat labnic0 rx_discards_phy
 dcb pfc set dev labnic0 prio-pfc 3:on
 sleep 1
 heard -Q 0x68
-`, `
+`, want: `
 3 received
 0
 3 received
@@ -208,7 +208,7 @@ prio 5
 3
 3 received
 `},
-	{"labnic tells RoCE frames and too large ones", `
+	{name: "labnic tells RoCE frames and too large ones", script: `
 load labnic
 modprobe rdma_rxe
 ip link set labnic0 mtu 4200
@@ -224,14 +224,14 @@ stat labnic1 rx_vport_rdma_unicast_packets
 ip link set labnic1 mtu 1500
 ping -q -c 1 -w 1 -s 3000 10.0.0.2 | grep -o '[0-9]* received' || true
 stat labnic1 rx_oversize_pkts_phy
-`, `
+`, want: `
 100 Gb/sec (4X EDR)
 1
 1
 0 received
 1
 `},
-	{"labnic link follows both ends", `
+	{name: "labnic link follows both ends", script: `
 load labnic
 up labnic0 labnic1
 told() { ethtool labnic0 | sed -n 's/^\t\(Speed\|Link detected\): //p' | paste -sd ' '; }
@@ -249,7 +249,7 @@ ethtool --set-fec labnic0 encoding auto; told
 ip link set labnic1 down; told
 echo 3 > $N/labnic0/ext_state; told
 echo 2 2> /dev/null > $N/labnic0/carrier || echo refused
-`, `
+`, want: `
 100000Mb/s yes
 Unknown! no (No cable)
 25000Mb/s yes
@@ -262,7 +262,7 @@ Unknown! no (Autoneg, No partner detected)
 Unknown! no (Bad signal integrity)
 refused
 `},
-	{"labnic goes by another name", `
+	{name: "labnic goes by another name", script: `
 load labnic driver=mlx5_core pairs=2 speed=200000
 up labnic2 labnic3
 cat /sys/class/net/labnic3/speed
@@ -270,12 +270,50 @@ ethtool -i labnic3 | grep -E 'driver|bus-info'
 basename $(readlink /sys/class/net/labnic3/device/driver)
 ls $N | paste -sd ' '
 insmod $M/labnic.ko speed=7 2>&1 | grep -o 'File exists'
-`, `
+`, want: `
 200000
 driver: mlx5_core
 bus-info: mlx5_core.3
 mlx5_core
 labnic0 labnic1 labnic2 labnic3
 File exists
+`},
+	{name: "labnic trusts what it is told to", only: "6.12", script: `
+load labnic apptrust=1
+up labnic0 labnic1
+apptrust labnic0
+apptrust labnic0 255 5
+apptrust labnic0 1
+apptrust labnic0 5
+dcb app add dev labnic0 dscp-prio 26:4
+ip addr add 10.0.0.1/24 dev labnic0
+ip neigh add 10.0.0.2 lladdr $(cat /sys/class/net/labnic1/address) dev labnic0
+sent() {
+	ping -q -c 2 -i 0.2 -W 1 -Q 0x68 10.0.0.2 > /dev/null || true
+	cat $N/labnic0/counters/tx_prio4_packets
+}
+sent
+apptrust labnic0 255
+sent
+rmmod labnic
+load labnic
+apptrust labnic0 5
+`, want: `
+trust
+trust 255 5
+errno 95
+trust 255 5
+trust 5
+2
+trust 255
+2
+errno 95
+absent
+`},
+	{name: "labnic of an old kernel has no trust table", only: "6.1", script: `
+load labnic apptrust=1
+apptrust labnic0
+`, want: `
+absent
 `},
 }

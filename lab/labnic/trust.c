@@ -12,8 +12,10 @@
 
 #include "labnic.h"
 
-/* DCB_APP_SEL_PCP, which 6.1's headers do not have. */
-#define SEL_PCP 24
+/* What 6.1's headers do not have. */
+#ifndef DCB_APP_SEL_PCP
+#define DCB_APP_SEL_PCP 255
+#endif
 
 /* Imitates mlx5e_dcbnl_ieee_setapp: DSCP entries only, one a DSCP. */
 int labnic_setapp(struct net_device *dev, struct dcb_app *app)
@@ -71,7 +73,7 @@ int labnic_setapptrust(struct net_device *dev, u8 *selectors, int n)
 		return -EOPNOTSUPP;
 	for (i = 0; i < n; i++)
 		if (selectors[i] != IEEE_8021QAZ_APP_SEL_DSCP &&
-		    selectors[i] != SEL_PCP)
+		    selectors[i] != DCB_APP_SEL_PCP)
 			return -EOPNOTSUPP;
 	memcpy(p->dcb.trust, selectors, n);
 	p->dcb.ntrust = n;
@@ -95,7 +97,7 @@ static bool trusts(const struct labnic_port *p, u8 selector)
 	int i;
 
 	if (!labnic_apptrust)
-		return (selector == SEL_PCP) == !p->dcb.dscp_apps;
+		return (selector == DCB_APP_SEL_PCP) == !p->dcb.dscp_apps;
 	for (i = 0; i < p->dcb.ntrust; i++)
 		if (p->dcb.trust[i] == selector)
 			return true;
@@ -151,7 +153,7 @@ int labnic_prio(struct labnic_port *p, const struct sk_buff *skb)
 	markings(skb, &pcp, &dscp);
 	if (dscp >= 0 && trusts(p, IEEE_8021QAZ_APP_SEL_DSCP))
 		return p->dcb.dscp2prio[dscp];
-	if (pcp >= 0 && trusts(p, SEL_PCP))
+	if (pcp >= 0 && trusts(p, DCB_APP_SEL_PCP))
 		return pcp;
 	return 0;
 }
