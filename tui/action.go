@@ -12,6 +12,9 @@ import (
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = span{}
 	if on(msg, m.keys.abort) {
+		if !m.exam.ended() {
+			return tea.Interrupt // So that the exit code says so.
+		}
 		return tea.Quit
 	}
 	if m.dialog != nil {

@@ -18,8 +18,10 @@ func (s *home) side(w, h int) []row {
 // noPorts says why there is no port to show.
 func (e *exam) noPorts() string {
 	switch {
-	case e.snap != nil:
+	case e.snap != nil && len(e.snap.Devices) > 0:
 		return "The RDMA devices have no ports."
+	case e.snap != nil:
+		return "The RDMA devices could not be read."
 	case e.state() == done:
 		return "This report holds no snapshot of the host, so its ports cannot be shown."
 	case e.ended():

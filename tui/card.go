@@ -114,6 +114,9 @@ func (m *Model) errorCard() card {
 		if state == failed {
 			c.aside = string(e.err.Kind)
 		}
+		if e.err.Kind == report.TimeoutError {
+			c.head, c.aside = "TIMED OUT", ""
+		}
 	case e.overErr != nil:
 		c.title = e.overErr.Error()
 	}

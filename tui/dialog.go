@@ -85,12 +85,12 @@ func (m *Model) copyNth(steps []knowledge.Step, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (m *Model) copy(s knowledge.Step) tea.Cmd {
-	said := "copied: "
+	said := "to the clipboard: "
 	if s.Where != "host" && s.Where != "" {
-		said = "copied, for " + placeName(s.Where) + ": "
+		said = "to the clipboard, for " + placeName(s.Where) + ": "
 	}
 	if placeholder.MatchString(s.Command) {
-		said = "copied, fill in what is in <>: "
+		said = "to the clipboard, fill in what is in <>: "
 	}
 	m.say(good, said+s.Command)
 	if m.opts.Copy != nil {

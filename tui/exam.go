@@ -117,9 +117,10 @@ func (e *exam) serious() []*knowledge.Diagnosis {
 }
 
 // noRDMA reports whether the host was looked at and has no RDMA device. A
-// report without a snapshot tells by its diagnoses.
+// report without a snapshot tells by its diagnoses. A list of devices that
+// could not be read says nothing.
 func (e *exam) noRDMA() bool {
-	if e.snap != nil {
+	if e.snap != nil && (len(e.snap.Devices) > 0 || e.snap.Has(facts.SysfsRDMA)) {
 		return len(e.snap.Devices) == 0
 	}
 	return slices.ContainsFunc(e.diagnoses, func(d *knowledge.Diagnosis) bool {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
 )
 
 // The smallest screen that frames are laid out for.
@@ -98,7 +100,7 @@ func (m *Model) header() row {
 		left = append(left, space(2), t.text(accent, e.run.Host))
 	}
 	if from := m.origin(); from != "" {
-		left = append(left, space(2), t.text(warning, from))
+		left = append(left, space(2), t.text(unsure, from))
 	}
 	if ts := e.transports(); ts != nil {
 		left = append(left, space(2), t.text(normal, strings.Join(ts, t.dot)))
@@ -135,6 +137,9 @@ func (m *Model) progress() row {
 	case interrupted:
 		return append(m.took(), t.text(warning, t.warn+" interrupted"))
 	case failed:
+		if e.err != nil && e.err.Kind == report.TimeoutError {
+			return append(m.took(), t.text(warning, t.warn+" timed out"))
+		}
 		return append(m.took(), t.text(bad, t.fail+" error"))
 	case cut:
 		return row{t.text(warning, t.warn+" cut short")}

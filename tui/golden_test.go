@@ -47,7 +47,7 @@ func TestFrames(t *testing.T) {
 		{"sick", "all checks"}, {"sick", "typing"}, {"sick", "ports"}, {"sick", "port"}, {"sick", "gaps"},
 		{"sick", "help"}, {"sick", "dialog"}, {"sick", "bottom"},
 		{"spotless", "home"}, {"spotless", "gaps"}, {"healthy", "home"}, {"running", "home"}, {"running", "layer"}, {"waiting", "home"}, {"waiting", "ports"}, {"waiting", "gaps"},
-		{"interrupted", "home"}, {"failed", "home"}, {"failed", "ports"}, {"nordma", "home"}, {"nordma", "ports"},
+		{"interrupted", "home"}, {"failed", "home"}, {"failed", "ports"}, {"nordma", "home"}, {"timeout", "home"}, {"timeout", "ports"}, {"nordma", "ports"},
 		{"many", "home"}, {"many", "ports"}, {"infiniband", "home"}, {"infiniband", "ports"}, {"hostile", "home"}, {"hostile", "diagnosis"},
 	}
 	for _, c := range cases {

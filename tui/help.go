@@ -14,7 +14,7 @@ const helpWidth = 20
 var longer = map[string]string{
 	"gaps":             "what could not be looked at, and why",
 	"why":              "the diagnosis: cause, fix, evidence",
-	"copy the fix":     "copy the first command of the fix",
+	"copy the fix":     "copy the first command of the fix (by OSC 52; tmux needs set-clipboard on)",
 	"copy step":        "copy the command of that step of the fix",
 	"ports":            "all ports: device, netdev, PCI, rate, MTU, GID",
 	"find a check":     "find a check by name, code, subject or status",

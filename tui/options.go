@@ -35,7 +35,8 @@ type Options struct {
 
 // Run shows what comes through feed on the terminal until the user quits or
 // ctx ends, and closes feed. The terminal is restored on every way out, a
-// panic of the screen too. It returns nil when the user quit.
+// panic of the screen too. It returns nil when the user quit, and
+// context.Canceled when ctrl+c broke off a run that was under way.
 func Run(ctx context.Context, opts Options, feed *Feed) error {
 	return run(ctx, opts, feed)
 }

@@ -72,7 +72,7 @@ func (s portSubject) rows(m *Model, w int) []row {
 		p.part("found", append(rows, p.text(normal, f.Message)...)...)
 	}
 	d, f := q.dev, q.facts
-	p.part("link", p.text(normal, join(t, f.LinkLayer.Or(""), f.PhysState.Or(""), lanes(f), "netdev "+q.netdev, "mtu "+q.mtu))...)
+	p.part("link", p.text(normal, join(t, f.LinkLayer.Or(""), f.PhysState.Or(""), lanes(f), prefixed("netdev ", q.netdev), "mtu "+q.mtu))...)
 	p.part("device", p.text(normal, join(t, d.Driver.Or(""), d.HCAType.Or(""), prefixed("firmware ", d.FirmwareVersion.Or("")),
 		prefixed("pci ", d.PCI.Or("")), prefixed("numa ", strings.TrimPrefix(q.numa, "n")), d.Uverbs.Or("")))...)
 	p.part("gids", p.gids(f.GIDs, q.gid)...)

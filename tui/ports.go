@@ -128,7 +128,10 @@ func inUse(d *facts.Device, p *facts.Port) (label, ip string) {
 			best, rank = i, r
 		}
 	}
-	if best < 0 {
+	switch {
+	case best < 0 && !p.GIDTableLen.Known():
+		return notRead, ""
+	case best < 0:
 		return "none", ""
 	}
 	g := p.GIDs[best]
@@ -207,7 +210,7 @@ func (p port) mark(th *theme) span {
 
 // transports names what the host speaks, and its rates, for the header.
 func (e *exam) transports() []string {
-	if e.snap == nil {
+	if e.snap == nil || len(e.snap.Devices) == 0 && !e.noRDMA() {
 		return nil
 	}
 	n := len(e.snap.Devices)

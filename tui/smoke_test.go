@@ -125,7 +125,7 @@ func TestProgram(t *testing.T) {
 	f.End(nil)
 	tm.shows("fix 1 dcb app add dev ens3f0np0 dscp-prio 26:3")
 	tm.types("y")
-	tm.shows("copied: dcb app add")
+	tm.shows("to the clipboard: dcb app add")
 	if want := "\x1b]52;c;ZGNiIGFwcCBhZGQgZGV2IGVuczNmMG5wMCBkc2NwLXByaW8gMjY6Mw=="; !strings.Contains(tm.written(), want) {
 		t.Error("the command was not given to the terminal's clipboard")
 	}
@@ -174,6 +174,17 @@ func TestProgramEndsWithItsContext(t *testing.T) {
 	cancel(why)
 	if err := tm.ends(done); !errors.Is(err, why) {
 		t.Errorf("%v, want %v", err, why)
+	}
+	restored(t, tm)
+}
+
+func TestProgramIsInterrupted(t *testing.T) {
+	tm := newTerminal(t, 80, 24)
+	done := tm.start(t.Context(), Options{}, NewFeed(t.Context()))
+	tm.shows("Waiting for the first message")
+	tm.types("\x03")
+	if err := tm.ends(done); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 	restored(t, tm)
 }

@@ -30,6 +30,7 @@ var streams = map[string]func() []report.Message{
 	"interrupted": interruptedStream,
 	"failed":      failedStream,
 	"nordma":      noRDMAStream,
+	"timeout":     timeoutStream,
 	"many":        func() []report.Message { return stream(64, sickness()) },
 	"infiniband":  infinibandStream,
 	"hostile":     func() []report.Message { return infest(stream(4, sickness())) },
@@ -108,7 +109,7 @@ func snapshot(n int) *facts.Snapshot {
 			Provider: facts.Some("mlx5"), FirmwareVersion: facts.Some("28.39.1002"), HCAType: facts.Some("MT4129"),
 			PCI: facts.Some(fmt.Sprintf("0000:%02x:00.0", 0x1b+i*3)), NUMANode: facts.Some(i * 2 / n),
 			Uverbs: facts.Some(fmt.Sprintf("uverbs%d", i)),
-			Ports: []facts.Port{{Number: 1, State: facts.Some(facts.StateActive), PhysState: facts.Some("LinkUp"),
+			Ports: []facts.Port{{Number: 1, GIDTableLen: facts.Some(256), State: facts.Some(facts.StateActive), PhysState: facts.Some("LinkUp"),
 				LinkLayer: facts.Some(facts.Ethernet), Rate: facts.Some(facts.BitsPerSecond(400e9)), Width: facts.Some(4),
 				Speed: facts.Some("NDR"), Netdev: facts.Some(netdev),
 				GIDs: []facts.GID{
@@ -263,6 +264,19 @@ func failedStream() []report.Message {
 	return append(header(1)[:3], report.Message{Error: &report.Error{Kind: report.InternalError,
 		Message: "collect sysfs-rdma: index out of range [4] with length 4", Hint: "please report this with the output of rdmadoctor record"}},
 		report.Message{Summary: &report.Summary{Status: "error", ExitCode: report.ExitInternal, Advice: report.NoIdea, DurationSeconds: 0.1}})
+}
+
+// timeoutStream is a run whose time was over before anything was read.
+func timeoutStream() []report.Message {
+	ms := header(0)
+	ms[4].Snapshot.Sources = nil
+	for _, a := range asked[:4] {
+		ms = append(ms, report.Message{Result: &checks.Result{ID: a.id, Layer: a.layer, Title: a.title, Status: checks.Unknown,
+			Reason: "sysfs-rdma was not read: sysfs-rdma: timeout (the time of the run was over)", Findings: []checks.Finding{}}})
+	}
+	return append(ms, report.Message{Error: &report.Error{Kind: report.TimeoutError, Message: "the examination did not end within 1s",
+		Hint: "what was read until then is in the report; give --timeout more"}},
+		report.Message{Summary: &report.Summary{Status: "unknown", ExitCode: report.ExitUnknown, Advice: report.NoIdea, Unknown: 4, DurationSeconds: 1}})
 }
 
 func noRDMAStream() []report.Message {

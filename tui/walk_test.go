@@ -86,7 +86,7 @@ func TestCopy(t *testing.T) {
 	opts := everything()
 	opts.Copy = func(s string) tea.Cmd { copied = append(copied, s); return nil }
 	m := shown(load(t, "sick"), 80, 24, opts)
-	walk(t, m, [2]string{"y", "copied: dcb app add"}, [2]string{"down", "!copied"},
+	walk(t, m, [2]string{"y", "to the clipboard: dcb app add"}, [2]string{"down", "!to the clipboard"},
 		[2]string{"3", "this step is no command"}, [2]string{"4", "there is no step 4"},
 		[2]string{"2", "This step disrupts the port."},
 		[2]string{"y", "This step disrupts the port."}) // Within the grace period.
@@ -97,14 +97,14 @@ func TestCopy(t *testing.T) {
 	walk(t, m, [2]string{"y", "This step disrupts the port."}, [2]string{"n", "nothing was copied"})
 	press(m, "2")
 	m.Update(armed{m.dialog})
-	walk(t, m, [2]string{"x", "This step disrupts"}, [2]string{"y", "copied: ip link set"})
+	walk(t, m, [2]string{"x", "This step disrupts"}, [2]string{"y", "to the clipboard: ip link set"})
 	press(m, "2")
 	m.Update(armed{m.dialog})
 	if cmd := press(m, "ctrl+c"); cmd == nil || cmd() != tea.Quit() {
 		t.Error("ctrl+c in a dialog does not quit")
 	}
-	walk(t, m, [2]string{"esc", "nothing was copied"}, [2]string{"g", "▸✗ DEGRADED"}, [2]string{"enter", "── roce-in"}, [2]string{"y", "copied: dcb app add"},
-		[2]string{"esc", "DEGRADED"}, [2]string{"/", "all checks"}, [2]string{"enter", "all checks"}, [2]string{"y", "copied: dcb app"})
+	walk(t, m, [2]string{"esc", "nothing was copied"}, [2]string{"g", "▸✗ DEGRADED"}, [2]string{"enter", "── roce-in"}, [2]string{"y", "to the clipboard: dcb app add"},
+		[2]string{"esc", "DEGRADED"}, [2]string{"/", "all checks"}, [2]string{"enter", "all checks"}, [2]string{"y", "to the clipboard: dcb app"})
 	want := []string{"dcb app add dev ens3f0np0 dscp-prio 26:3", "ip link set ens3f0np0 down && ip link set ens3f0np0 up"}
 	if fmt.Sprint(copied) != fmt.Sprint([]string{want[0], want[1], want[0], want[0]}) {
 		t.Errorf("copied %q", copied)
