@@ -23,7 +23,7 @@ var jobMemlock = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.ProcessList, facts.UnitFiles, facts.ProcLimits)
 		if len(s.Devices) == 0 {
-			p.Otherwise("no RDMA device is on this host")
+			p.Otherwise(noDevice)
 			return
 		}
 		p.Otherwise("no service that launches jobs is known here")

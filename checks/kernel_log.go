@@ -23,7 +23,7 @@ var kernelLog = register(&Check{
 		for range p.Devices(nil) {
 		}
 		if len(s.Devices) == 0 {
-			p.Otherwise("no RDMA device is on this host")
+			p.Otherwise(noDevice)
 		}
 		for _, h := range logHits(s) {
 			switch h.code {

@@ -30,7 +30,7 @@ var memlockLimit = register(&Check{
 			want = want || ok
 		}
 		if len(s.Devices) == 0 {
-			p.Otherwise("no RDMA device is on this host")
+			p.Otherwise(noDevice)
 			return
 		}
 		judgeShell(p, s, want)

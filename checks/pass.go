@@ -219,7 +219,7 @@ func hasWord(text, word string) bool {
 // unread.
 func (p *Pass) missing(src facts.Source, subject, fact string) {
 	if g, ok := p.gap(src, subject); ok {
-		if g.Kind == facts.Unsupported {
+		if refused(g) {
 			p.NotApplicable("%s does not offer %s (%s)", subject, fact, g.Detail)
 			return
 		}

@@ -12,13 +12,13 @@ var rdmaCgroup = register(&Check{
 	Doc: "The rdma cgroup controller limits how many devices a group may open (hca_handle) and how many objects it may " +
 		"create (hca_object). At the limit opening or creating fails with EAGAIN.",
 	Layer: Driver,
-	Needs: []facts.Source{facts.RDMACgroup},
+	Needs: []facts.Source{facts.SysfsRDMA, facts.RDMACgroup},
 	Codes: []string{"rdma-cgroup-limit"},
 	Params: Params{
 		"rdma-cgroup-limit": "path device limit unit",
 	},
 	Run: func(p *Pass) {
-		s := p.Read(facts.RDMACgroup)
+		s := p.Read(facts.SysfsRDMA, facts.RDMACgroup)
 		p.Otherwise("no cgroup above this process limits RDMA")
 		for _, l := range s.RDMA.Cgroup {
 			judge := func(unit string, limit, current facts.Opt[uint64]) {

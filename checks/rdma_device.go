@@ -23,7 +23,7 @@ var rdmaDevice = register(&Check{
 		if len(s.Devices) > 0 {
 			return
 		}
-		p.Otherwise("no RDMA device is on this host")
+		p.Otherwise(noDevice)
 		severity := Info
 		if p.Named() {
 			severity = Fail

@@ -31,7 +31,7 @@ func run(s *facts.Snapshot, c *Check, opt Options, blocked map[*Check]bool) (Res
 	res := Result{ID: c.ID, Layer: c.Layer, Title: c.Title, Findings: []Finding{}}
 	for _, src := range c.Needs {
 		if !s.Has(src) {
-			res.Status, res.Reason = Unknown, notRead(s, src)
+			res.Status, res.Reason = without(s, c, src)
 			return res, nil
 		}
 	}
@@ -50,6 +50,40 @@ func run(s *facts.Snapshot, c *Check, opt Options, blocked map[*Check]bool) (Res
 	slices.Sort(p.res.Unread)
 	p.res.Status, p.res.Reason = p.status()
 	return p.res, slices.Sorted(maps.Keys(p.touched))
+}
+
+// without is how a check ends that needs a source which was not read: unknown,
+// unless there is nothing that the source could have told.
+func without(s *facts.Snapshot, c *Check, src facts.Source) (Status, string) {
+	if slices.Contains(perDevice, src) && slices.Contains(c.Needs, facts.SysfsRDMA) && s.Has(facts.SysfsRDMA) && len(s.Devices) == 0 {
+		return Skipped, noDevice
+	}
+	var reason string
+	for _, g := range s.Gaps {
+		if g.Source != src {
+			continue
+		}
+		if !refused(g) {
+			return Unknown, notRead(s, src)
+		}
+		reason = fmt.Sprintf("%s is not offered here: %s (%s)", src, g.What, g.Detail)
+	}
+	if reason == "" {
+		return Unknown, notRead(s, src)
+	}
+	return Skipped, reason
+}
+
+// perDevice are the sources that are asked about RDMA devices and their netdevs
+// only, so that a host without devices leaves them unread rightly.
+var perDevice = []facts.Source{facts.DCBNetlink, facts.Ethtool, facts.RDMANetlink, facts.CharDevNodes, facts.RDMACgroup, facts.ConfigFS}
+
+const noDevice = "no RDMA device is on this host"
+
+// refused reports whether a driver or kernel was asked and answered that it
+// does not have the thing, unlike an input that cannot hold the answer.
+func refused(g facts.Gap) bool {
+	return g.Kind == facts.Unsupported && (g.Detail == "EOPNOTSUPP" || g.Detail == "ENOTTY")
 }
 
 // notRead says which source is missing and why, so that unknown can be acted

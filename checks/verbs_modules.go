@@ -27,7 +27,7 @@ var verbsModules = register(&Check{
 			want = want || ok
 		}
 		if len(s.Devices) == 0 {
-			p.Otherwise("no RDMA device is on this host")
+			p.Otherwise(noDevice)
 			return
 		}
 		report := func(code, module, path, kind, lost string, severity Severity) {
