@@ -50,3 +50,13 @@ func carriers(s *facts.Snapshot) []*facts.Netdev {
 
 // ownsLink reports whether a netdev has a link and queues of its own.
 func ownsLink(n *facts.Netdev) bool { return !stacked[n.Kind.Or("")] && !grouping[n.Kind.Or("")] }
+
+// carriers are the netdevs to ask. Where there are none, and that is known, the
+// source has been read: there is nothing in it.
+func (r *Reader) carriers() []*facts.Netdev {
+	list := carriers(r.Snap)
+	if len(list) == 0 && r.Snap.Has(facts.Links) && r.Snap.RDMA.SubsystemPresent.Known() {
+		r.Have()
+	}
+	return list
+}

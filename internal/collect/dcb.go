@@ -19,7 +19,7 @@ var _ = register(Collector{
 	After:  40,
 	Read: func(r *Reader) {
 		b, mode := r.batch(), r.batch()
-		for _, n := range carriers(r.Snap) {
+		for _, n := range r.carriers() {
 			if !ownsLink(n) {
 				continue
 			}

@@ -18,7 +18,7 @@ var _ = register(Collector{
 	After:  40,
 	Read: func(r *Reader) {
 		b := r.batch()
-		for _, n := range carriers(r.Snap) {
+		for _, n := range r.carriers() {
 			askDrvinfo(b, n)
 			askStats(b, n, asFirst)
 			if ownsLink(n) {
