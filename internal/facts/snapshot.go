@@ -88,7 +88,7 @@ type Gap struct {
 	Source Source  `json:"source"`
 	What   string  `json:"what"` // a path, a netlink request, a device
 	Kind   GapKind `json:"kind"`
-	Detail string  `json:"detail,omitempty"` // errno name, the text found and the form expected
+	Detail string  `json:"detail"` // errno name, the text found and the form expected
 }
 
 // GapKind classifies why something was not read.

@@ -40,7 +40,7 @@ func wholeDiagnosis(d knowledge.Diagnosis) knowledge.Diagnosis {
 }
 
 func wholeMeasurement(m facts.Measurement) facts.Measurement {
-	m.Samples = list(m.Samples)
+	m.Samples, m.Moved = list(m.Samples), list(m.Moved)
 	return m
 }
 

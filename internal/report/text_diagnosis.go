@@ -228,8 +228,8 @@ func measured(m *facts.Measurement) string {
 	if m.SizeBytes > 0 {
 		s += fmt.Sprintf(" %d B", m.SizeBytes)
 	}
-	if m.Error != "" {
-		return s + ": " + m.Error
+	if m.Error != nil {
+		return s + ": " + *m.Error
 	}
 	return fmt.Sprintf("%s: %d samples", s, len(m.Samples))
 }
