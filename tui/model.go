@@ -92,7 +92,7 @@ func (m *Model) next() tea.Cmd {
 type ticked struct{}
 
 // tick keeps the sign of life moving while a run is under way. Four times a
-// second shows that the program lives and costs a slow line 100 bytes a second.
+// second shows that the program lives, for some 60 bytes a second.
 func (m *Model) tick() tea.Cmd {
 	if m.ticking || m.feed == nil || m.exam.ended() {
 		return nil

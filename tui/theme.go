@@ -78,20 +78,20 @@ func newTheme(bg background, ascii bool) *theme {
 // glyphs are the signs that carry meaning, so that none hangs on colour.
 type glyphs struct {
 	pass, warn, fail, skip, unknown, info, waiting string
-	cursor, dot, more, across, down, enter         string
+	cursor, dot, more, across, down                string
 	above, below                                   string
 	busy                                           []string
 }
 
 var unicodeGlyphs = glyphs{
 	pass: "✓", warn: "!", fail: "✗", skip: "–", unknown: "?", info: "i", waiting: "·",
-	cursor: "▸", dot: " · ", more: "…", across: "─", down: "│", enter: "⏎",
+	cursor: "▸", dot: " · ", more: "…", across: "─", down: "│",
 	above: "↑", below: "↓", busy: []string{"◐", "◓", "◑", "◒"},
 }
 
 var asciiGlyphs = glyphs{
 	pass: "ok", warn: "!", fail: "x", skip: "-", unknown: "?", info: "i", waiting: ".",
-	cursor: ">", dot: " * ", more: "~", across: "-", down: "|", enter: "enter",
+	cursor: ">", dot: " * ", more: "~", across: "-", down: "|",
 	above: "^", below: "v", busy: []string{"|", "/", "-", `\`},
 }
 
