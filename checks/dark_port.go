@@ -4,7 +4,21 @@ package checks
 const (
 	portParams        = "device port netdev? pci?"
 	wrongCabledParams = "device port netdev? pci? lit"
+	moduleParams      = "device? port? netdev? pci? count? detail?"
 )
+
+// darkReasons are the reasons drivers give for a dark port that have a code of
+// their own (ETHTOOL_A_LINKSTATE_EXT_STATE, as ethtool(8) prints them). A
+// logical mismatch is mostly FEC that differs: the light is there and the
+// blocks do not align.
+var darkReasons = map[string]string{
+	"Logical mismatch":      "link-fec-mismatch",
+	"Cable issue":           "module-fault",
+	"EEPROM issue":          "module-fault",
+	"Power budget exceeded": "module-fault",
+	"Overheat":              "module-fault",
+	"Module":                "module-fault",
+}
 
 // unused turns a finding about a dark port into one about a port that nothing
 // uses.

@@ -22,7 +22,7 @@ var deviceNodes = register(&Check{
 		"device-node-missing":       "path kind device?",
 		"device-node-denied":        "path kind device? user? mode? reason",
 		"device-node-cgroup-denied": "path kind device? user?",
-		"netns-exclusive":           "path kind device?",
+		"netns-exclusive":           netnsParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.CharDevNodes, facts.Namespaces, facts.RDMANetlink)
@@ -94,7 +94,7 @@ func judgeNode(p *Pass, s *facts.Snapshot, c *facts.CharDev, severity Severity, 
 		f.Params = params(append(base, "user", user, "mode", mode, "reason", reason)...)
 		f.Message = fmt.Sprintf("open of %s by %s fails with EACCES: %s", c.Path, orUnknown(user), denial(c, mode, reason))
 		f.Evidence = []Evidence{{"open(2) " + c.Path, why}, {"stat(2) " + c.Path, owner(c, mode)}}
-	case why == "EPERM" && s.RDMA.NetnsMode.Or("") == "exclusive" && !s.Host.InitNetns.Or(true):
+	case why == "EPERM" && c.Device != "" && s.RDMA.NetnsMode.Or("") == "exclusive" && !s.Host.InitNetns.Or(true):
 		f.Code, f.Params = "netns-exclusive", params(base...)
 		f.Message = "the RDMA namespace mode is exclusive and the device belongs to another network namespace: open fails with EPERM"
 		f.Evidence = []Evidence{{"open(2) " + c.Path, why}, {"RDMA_NLDEV_SYS_ATTR_NETNS_MODE", "exclusive"},

@@ -14,12 +14,14 @@ var ethernetPortUp = register(&Check{
 	Layer: Link,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
 	Uses:  []facts.Source{facts.ProcessList, facts.Ethtool},
-	Codes: []string{"port-admin-down", "port-no-carrier", "port-down-unused", "port-wrong-cabled"},
+	Codes: []string{"port-admin-down", "port-no-carrier", "port-down-unused", "port-wrong-cabled", "link-fec-mismatch", "module-fault"},
 	Params: Params{
 		"port-admin-down":   portParams,
 		"port-no-carrier":   "device port netdev pci? ext_state?",
 		"port-down-unused":  portParams,
 		"port-wrong-cabled": wrongCabledParams,
+		"link-fec-mismatch": "device port netdev pci? fec?",
+		"module-fault":      moduleParams,
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.Ethtool)
@@ -67,9 +69,13 @@ func judgeEthernetPort(p *Pass, port PortRef) {
 		if ext, ok := n.ExtState.Get(); ok {
 			f.Message += ": " + ext
 			f.Params["ext_state"] = ext
+			if code, ok := darkReasons[ext]; ok {
+				f.Code, f.Confidence = code, Likely
+				delete(f.Params, "ext_state")
+			}
 			f.Evidence = append(f.Evidence, Evidence{"ETHTOOL_A_LINKSTATE_EXT_STATE " + n.Name, ext})
 		}
-		if other, ok := p.litUnwanted(port, p.ethernetLit); want && ok {
+		if other, ok := p.litUnwanted(port, p.ethernetLit); want && ok && f.Code == "port-no-carrier" {
 			wrongCabled(&f, other)
 		}
 	}

@@ -14,7 +14,7 @@ var kernelLog = register(&Check{
 	Codes: []string{"firmware-health", "module-fault", "kernel-log-rdma-error", "gpu-fault"},
 	Params: Params{
 		"firmware-health":       logParams,
-		"module-fault":          logParams,
+		"module-fault":          moduleParams,
 		"kernel-log-rdma-error": logParams,
 		"gpu-fault":             logParams,
 	},

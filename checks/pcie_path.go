@@ -2,17 +2,23 @@ package checks
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
-// pcieNICs yields the RDMA functions whose PCIe link this host owns. In a
+// pcieNICs yields, by address, the RDMA functions whose PCIe link this host owns. In a
 // guest the link shown is the hypervisor's make-believe, and a VF has none.
 func (p *Pass) pcieNICs(yield func(*facts.PCIFunction)) {
 	s := p.Read(facts.PCISysfs, facts.SysfsRDMA)
 	p.Otherwise("no RDMA device sits on PCIe")
+	functions := make([]*facts.PCIFunction, len(s.PCI))
 	for i := range s.PCI {
-		f := &s.PCI[i]
+		functions[i] = &s.PCI[i]
+	}
+	slices.SortFunc(functions, func(a, b *facts.PCIFunction) int { return strings.Compare(a.Address, b.Address) })
+	for _, f := range functions {
 		if len(f.RDMADevices) == 0 && deviceAt(s, f.Address) == nil {
 			continue
 		}
@@ -28,7 +34,7 @@ func (p *Pass) pcieNICs(yield func(*facts.PCIFunction)) {
 	}
 }
 
-// function finds a PCI function by its address.
+// pciFunction finds a PCI function by its address.
 func pciFunction(s *facts.Snapshot, address string) *facts.PCIFunction {
 	for i := range s.PCI {
 		if address != "" && s.PCI[i].Address == address {

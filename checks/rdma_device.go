@@ -10,16 +10,17 @@ var rdmaDevice = register(&Check{
 		"sees no device.",
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA},
-	Uses:  []facts.Source{facts.ModuleList, facts.ModuleIndex},
-	Codes: []string{"no-rdma-device", "kernel-without-rdma"},
+	Uses:  []facts.Source{facts.ModuleList, facts.ModuleIndex, facts.CharDevNodes, facts.Namespaces, facts.RDMANetlink},
+	Codes: []string{"no-rdma-device", "kernel-without-rdma", "netns-exclusive"},
 	Params: Params{
 		"no-rdma-device":      "kernel?",
 		"kernel-without-rdma": "kernel? module",
+		"netns-exclusive":     netnsParams,
 	},
 	Run: func(p *Pass) {
 		for range p.Devices(nil) {
 		}
-		s := p.Read(facts.ModuleList, facts.ModuleIndex)
+		s := p.Read(facts.ModuleList, facts.ModuleIndex, facts.CharDevNodes, facts.Namespaces, facts.RDMANetlink)
 		if len(s.Devices) > 0 {
 			return
 		}
@@ -27,6 +28,9 @@ var rdmaDevice = register(&Check{
 		severity := Info
 		if p.Named() {
 			severity = Fail
+		}
+		if elsewhere(p, s, severity) {
+			return
 		}
 		kernel := s.Host.Kernel.Or("")
 		const class = "/sys/class/infiniband"
@@ -61,3 +65,30 @@ func withoutRDMA(s *facts.Snapshot) bool {
 
 // moduleDir is the folder of this kernel's module lists.
 func moduleDir(s *facts.Snapshot) string { return "/lib/modules/" + s.Host.Kernel.Or("RELEASE") + "/" }
+
+// netnsParams are the parameters of findings about exclusive namespaces.
+const netnsParams = "path kind device"
+
+// elsewhere reports devices that the exclusive namespace mode hides from this
+// namespace: their character devices, which no namespace hides, are registered
+// although no device shows.
+func elsewhere(p *Pass, s *facts.Snapshot, severity Severity) (hidden bool) {
+	if s.RDMA.NetnsMode.Or("") != "exclusive" || s.Host.InitNetns.Or(true) {
+		return false
+	}
+	for i := range s.CharDevs {
+		c := &s.CharDevs[i]
+		if c.Kind != "uverbs" || !c.SysfsDev.Known() || c.Device == "" {
+			continue
+		}
+		hidden = true
+		p.Report(Finding{
+			Code: "netns-exclusive", Severity: severity, Subject: c.Device, Confidence: Proved, Where: Where{Device: c.Device},
+			Message: "the RDMA namespace mode is exclusive and the device belongs to another network namespace",
+			Evidence: []Evidence{{"/sys/class/infiniband", "no " + c.Device}, {sysfsDevFile(c), c.SysfsDev.String()},
+				{"RDMA_NLDEV_SYS_ATTR_NETNS_MODE", "exclusive"}, {"/proc/self/ns/net", initNetns(s.Host)}},
+			Params: params("path", c.Path, "kind", c.Kind, "device", c.Device),
+		})
+	}
+	return hidden
+}

@@ -16,9 +16,10 @@ var userSpaceProvider = register(&Check{
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.LibraryFiles},
 	Uses:  []facts.Source{facts.Links, facts.ProcessList},
-	Codes: []string{"provider-missing"},
+	Codes: []string{"provider-missing", "provider-abi-mismatch"},
 	Params: Params{
-		"provider-missing": "device? provider? driver_file? library? pci?",
+		"provider-missing":      "device? provider? driver_file? library? pci?",
+		"provider-abi-mismatch": "device provider library abi expected pci?",
 	},
 	Run: func(p *Pass) {
 		lib := p.Read(facts.LibraryFiles).Userland
@@ -39,52 +40,92 @@ var userSpaceProvider = register(&Check{
 			return
 		}
 		for d := range p.Devices(nil) {
-			name, ok := d.Provider.Get()
-			if !ok {
-				p.Unread(d.Name, "provider")
-				continue
-			}
-			library := providerLibrary(lib, name)
-			named := slices.ContainsFunc(lib.DriverFiles, func(f facts.DriverFile) bool {
-				return path.Base(f.Driver) == name
-			})
-			if library != "" && named {
-				continue
-			}
-			severity := Fail
-			if want, _ := p.WantedDevice(d); !want {
-				severity = Info
-			}
-			f := Finding{
-				Code: "provider-missing", Severity: severity, Subject: d.Name, Confidence: Proved,
-				Where:  Where{Device: d.Name, PCI: d.PCI.Or("")},
-				Params: params("device", d.Name, "pci", d.PCI.Or(""), "provider", name),
-			}
-			kernel := Evidence{"/sys/class/infiniband/" + d.Name, "present"}
-			dir := lib.ConfigDir
-			if dir == "" {
-				dir = "/etc/libibverbs.d" // rdma-core's default, CONFIG_DIR in its CMakeLists.
-			}
-			if library == "" {
-				f.Message = "the kernel has the device and no provider library lib" + name + "-rdmav*.so is installed"
-				f.Evidence = []Evidence{kernel, {"lib" + name + "-rdmav*.so", "not found"}}
+			if name, ok := d.Provider.Get(); ok {
+				judgeProvider(p, lib, d, name)
 			} else {
-				file := dir + "/" + name + ".driver"
-				f.Message = library + " is installed, and no file in " + dir + " names the driver " + name + ", so libibverbs does not load it"
-				f.Evidence = []Evidence{kernel, {library, "present"}, {file, "absent"}}
-				f.Params["driver_file"], f.Params["library"] = file, library
+				p.Unread(d.Name, "provider")
 			}
-			p.Report(f)
 		}
 	},
 })
 
-// providerLibrary is the installed library of a provider, or "".
-func providerLibrary(lib facts.Userland, name string) string {
-	for _, file := range lib.Providers {
-		if strings.HasPrefix(path.Base(file), "lib"+name+"-rdmav") {
-			return file
+func judgeProvider(p *Pass, lib facts.Userland, d *facts.Device, name string) {
+	library, abi := providerLibrary(lib, name)
+	others := commonABI(lib, name)
+	named := slices.ContainsFunc(lib.DriverFiles, func(f facts.DriverFile) bool { return path.Base(f.Driver) == name })
+	mismatch := library != "" && others != "" && abi != others
+	if library != "" && named && !mismatch {
+		return
+	}
+	f := Finding{
+		Code: "provider-missing", Severity: Fail, Subject: d.Name, Confidence: Proved,
+		Where:    Where{Device: d.Name, PCI: d.PCI.Or("")},
+		Evidence: []Evidence{{"/sys/class/infiniband/" + d.Name, "present"}},
+		Params:   params("device", d.Name, "pci", d.PCI.Or(""), "provider", name),
+	}
+	if want, _ := p.WantedDevice(d); !want {
+		f.Severity = Info
+	}
+	dir := lib.ConfigDir
+	if dir == "" {
+		dir = "/etc/libibverbs.d" // rdma-core's default, CONFIG_DIR in its CMakeLists.
+	}
+	switch {
+	case library == "":
+		f.Message = "the kernel has the device and no provider library lib" + name + "-rdmav*.so is installed"
+		f.Evidence = append(f.Evidence, Evidence{"lib" + name + "-rdmav*.so", "not found"})
+	case !named:
+		file := dir + "/" + name + ".driver"
+		f.Message = library + " is installed, and no file in " + dir + " names the driver " + name + ", so libibverbs does not load it"
+		f.Evidence = append(f.Evidence, Evidence{library, "present"}, Evidence{file, "absent"})
+		f.Params["driver_file"], f.Params["library"] = file, library
+	default:
+		f.Code, f.Confidence = "provider-abi-mismatch", Likely
+		f.Message = library + " is of provider ABI " + abi + ", the other providers of ABI " + others + ": libibverbs loads one only"
+		f.Evidence = append(f.Evidence, Evidence{library, "rdmav" + abi}, Evidence{"other providers", "rdmav" + others})
+		f.Params["library"], f.Params["abi"], f.Params["expected"] = library, abi, others
+	}
+	p.Report(f)
+}
+
+// providerLibrary is the installed library of a provider and the private ABI
+// in its name, the newest of several.
+func providerLibrary(lib facts.Userland, name string) (file, abi string) {
+	for _, f := range lib.Providers {
+		if n, a, ok := providerName(f); ok && n == name && (file == "" || newer(a, abi)) {
+			file, abi = f, a
 		}
 	}
-	return ""
+	return file, abi
+}
+
+// providerName splits "libmlx5-rdmav34.so".
+func providerName(file string) (name, abi string, ok bool) {
+	base, ok1 := strings.CutPrefix(path.Base(file), "lib")
+	base, ok2 := strings.CutSuffix(base, ".so")
+	name, abi, ok3 := strings.Cut(base, "-rdmav")
+	return name, abi, ok1 && ok2 && ok3 && name != "" && abi != ""
+}
+
+// newer compares ABI numbers.
+func newer(a, b string) bool {
+	return len(a) > len(b) || len(a) == len(b) && a > b
+}
+
+// commonABI is the ABI that most of the other providers have, "" where there
+// is no other or no clear majority.
+func commonABI(lib facts.Userland, name string) string {
+	count, best, all := map[string]int{}, "", 0
+	for _, f := range lib.Providers {
+		if n, abi, ok := providerName(f); ok && n != name {
+			all++
+			if count[abi]++; count[abi] > count[best] {
+				best = abi
+			}
+		}
+	}
+	if count[best]*2 <= all {
+		return ""
+	}
+	return best
 }
