@@ -26,6 +26,9 @@ type Outcome struct {
 	Cured bool `json:"cured"`
 	// OwnCure says that the scenario brought the cure.
 	OwnCure bool `json:"own_cure"`
+	// Undone says that Cured was reached by taking the fault back, since the
+	// finding asks for nothing.
+	Undone bool `json:"undone"`
 	// Problems are what went wrong, none if it passed.
 	Problems []string `json:"problems"`
 	// Broken says that no verdict on the doctor was reached: the scenario's
@@ -190,7 +193,16 @@ func (f *flow) replay(ctx context.Context, live Report) error {
 // cure runs the fix of the top diagnosis, or the scenario's own, and checks
 // again.
 func (f *flow) cure(ctx context.Context, sick Report) error {
-	if f.s.OwnCure() {
+	if len(f.s.Undo) > 0 {
+		if commands, err := runnable(sick.Diagnoses[0]); err == nil {
+			return fmt.Errorf("%w: undo: %s has a fix of its own: %q", errBroken,
+				sick.Diagnoses[0].Code, commands)
+		}
+		if err := f.runSteps(ctx, "undo", f.s.Undo); err != nil {
+			return err
+		}
+		f.out.Undone = true
+	} else if f.s.OwnCure() {
 		if err := f.runSteps(ctx, "cure", f.s.Cure); err != nil {
 			return err
 		}

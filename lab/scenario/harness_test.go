@@ -59,6 +59,12 @@ var trials = []trial{
 	{id: "blind-when-well", yaml: in("blind-when-well") + sick,
 		want: "after the cure: 0 checks passed", cured: true},
 	{id: "own-cure", yaml: in("fix-fails") + sick + "cure: [rm /run/lab-sick]\nwhy: a test\n", cured: true},
+	{id: "undo", yaml: in("harmless") + sick + "want_severity: info\nundo: [rm /run/lab-sick]\n", cured: true},
+	{id: "undo-useless", yaml: in("harmless") + sick + "want_severity: info\nundo: ['true']\n",
+		want: "after the cure still: info lab-sick"},
+	{id: "undo-beside-a-fix", yaml: in("info") + sick + "want_severity: info\nundo: [rm /run/lab-sick]\n",
+		want: "has a fix of its own", broken: true},
+	{id: "status", yaml: well + "want_status: {c1: skip}\n", want: "check c1: got pass, want skip"},
 	{id: "hangs", yaml: in("hangs") + well + "timeout: 2s\n", want: "did not end in 2s"},
 	{id: "not-json", yaml: in("not-json") + well, want: "not valid: no JSON"},
 	{id: "invalid", yaml: in("invalid") + well, want: "missing properties"},
@@ -137,7 +143,7 @@ func TestHarness(t *testing.T) {
 	}
 	var table strings.Builder
 	results.Table(&table)
-	if !strings.Contains(table.String(), "1 of 36 scenarios bring their own cure; 3 guests booted, 2") {
+	if !strings.Contains(table.String(), "1 of 40 scenarios bring their own cure; 3 guests booted, 2") {
 		t.Errorf("table does not say how many cures and boots:\n%s", table.String())
 	}
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -18,6 +19,11 @@ func (s Scenario) Judge(r Report, exit int) []string {
 	}
 	if s.Exit != nil && exit != *s.Exit {
 		say("exit code %d, want %d", exit, *s.Exit)
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.WantStatus)) {
+		if got := r.status(id); got != s.WantStatus[id] {
+			say("check %s: got %s, want %s", id, got, s.WantStatus[id])
+		}
 	}
 	for _, code := range s.Forbid {
 		if r.Has(code) {
@@ -57,6 +63,9 @@ func (s Scenario) judgeWanted(r Report) []string {
 	if top.Code != s.Want[0] {
 		bad = append(bad, fmt.Sprintf("top diagnosis is %s, want %s", top.Code,
 			s.Want[0]))
+	}
+	if got := r.codes(); len(s.Order) > 0 && !slices.Equal(got, s.Order) {
+		bad = append(bad, fmt.Sprintf("diagnoses are %q, want %q", got, s.Order))
 	}
 	if s.WantSeverity != "" && top.Severity != s.WantSeverity {
 		bad = append(bad, fmt.Sprintf("top diagnosis is of severity %s, want %s",

@@ -94,6 +94,25 @@ func (r Report) Top() string {
 	return r.Diagnoses[0].Code
 }
 
+// codes lists the codes of the diagnoses, in their order.
+func (r Report) codes() []string {
+	var all []string
+	for _, d := range r.Diagnoses {
+		all = append(all, d.Code)
+	}
+	return all
+}
+
+// status is how the check of an id ended.
+func (r Report) status(id string) string {
+	for _, c := range r.Checks {
+		if c.ID == id {
+			return c.Status
+		}
+	}
+	return "no such check"
+}
+
 // diagnosed lists the diagnoses as "code subject", in their order.
 func (r Report) diagnosed() []string {
 	var all []string

@@ -44,6 +44,8 @@ func (o Outcome) row() []string {
 	}
 	cured := "-"
 	switch {
+	case o.Cured && o.Undone:
+		cured = "gone"
 	case o.Cured && o.OwnCure:
 		cured = "own"
 	case o.Cured:

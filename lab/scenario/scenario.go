@@ -57,6 +57,10 @@ type Scenario struct {
 	WantSeverity string `yaml:"want_severity"`
 	// WantSubject is the top diagnosis's, if set.
 	WantSubject string `yaml:"want_subject"`
+	// Order are the codes of all diagnoses in the order they must come, if set.
+	Order []string `yaml:"order"`
+	// WantStatus are statuses that checks must end with, by the check's id.
+	WantStatus map[string]string `yaml:"want_status"`
 	// Allow are codes of warnings and failures that may be found besides
 	// Want. Any other one is a false alarm.
 	Allow []string `yaml:"allow"`
@@ -75,6 +79,9 @@ type Scenario struct {
 	Cure []Step `yaml:"cure"`
 	// Why says why the product's fix cannot be run in the lab.
 	Why string `yaml:"why"`
+	// Undo takes the fault back where the top diagnosis is information that
+	// asks for nothing: there is no cure, but the finding must go.
+	Undo []Step `yaml:"undo"`
 	// RecheckUser is who runs the doctor after the cure, User if empty.
 	RecheckUser string `yaml:"recheck_user"`
 }
@@ -188,6 +195,9 @@ func Parse(b []byte) (Scenario, error) {
 	return s, s.check()
 }
 
+// statuses are those that a check can end with.
+var statuses = []string{"pass", "warn", "fail", "skip", "unknown"}
+
 var (
 	idPattern   = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	userPattern = regexp.MustCompile(`^[a-z_][a-z0-9_-]*$`)
@@ -218,7 +228,7 @@ func (s Scenario) check() error {
 			bad("user %q: no user name", user)
 		}
 	}
-	for _, steps := range [][]Step{s.Setup, s.Fault, s.During, s.Cure} {
+	for _, steps := range [][]Step{s.Setup, s.Fault, s.During, s.Cure, s.Undo} {
 		for _, step := range steps {
 			if step.On != "" && !slices.Contains(s.Hosts(), step.On) {
 				bad("step on %q: topology %s has %q", step.On, s.Topology, s.Hosts())
@@ -232,9 +242,17 @@ func (s Scenario) check() error {
 		bad("min_pass %d: a doctor that judges nothing would do", s.MinPass)
 	}
 	if s.Healthy() && (len(s.Fault) > 0 || s.OwnCure() || s.WantSeverity != "" ||
-		s.WantSubject != "" || len(s.Allow) > 0) {
-		bad("healthy: wants nothing, so fault, cure, allow, want_severity and " +
-			"want_subject make no sense")
+		s.WantSubject != "" || len(s.Order) > 0 || len(s.Allow) > 0) {
+		bad("healthy: wants nothing, so fault, cure, allow, order, want_severity " +
+			"and want_subject make no sense")
+	}
+	if len(s.Undo) > 0 && (s.OwnCure() || s.WantSeverity != "info") {
+		bad("undo: only without cure and with want_severity info")
+	}
+	for id, status := range s.WantStatus {
+		if !slices.Contains(statuses, status) {
+			bad("want_status of %s: got %q, want some of %q", id, status, statuses)
+		}
 	}
 	if s.Why != "" != s.OwnCure() {
 		bad("cure and why: either both or none")

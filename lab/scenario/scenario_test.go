@@ -50,6 +50,11 @@ func TestParseErrors(t *testing.T) {
 		{"why without cure", good + "want: [x]\nwhy: y\n", "cure and why"},
 		{"healthy with a fault", good + "fault: [x]\n", "healthy"},
 		{"healthy that allows warnings", good + "allow: [x]\n", "healthy"},
+		{"undo of a fault", good + "want: [x]\nundo: [y]\n", "undo"},
+		{"undo and cure", good + "want: [x]\nwant_severity: info\nundo: [y]\n" +
+			"cure: [y]\nwhy: z\n", "undo"},
+		{"status", good + "want_status: {x: passed}\n", "passed"},
+		{"healthy with an order", good + "order: [x]\n", "healthy"},
 		{"user", good + "user: \"a b\"\n", "user"},
 		{"timeout", good + "timeout: 1h\n", "timeout"},
 		{"twice", good + "id: b\n", "id"},
@@ -185,6 +190,38 @@ func TestJudgeInfo(t *testing.T) {
 		}
 		if got := s.Judge(r, 0); len(got) != tt.want {
 			t.Errorf("info %s: got %q, want %d problems", tt.code, got, tt.want)
+		}
+	}
+}
+
+func TestJudgeStatusAndOrder(t *testing.T) {
+	const report = `{"summary": {"pass": 1, "skip": 1, "exit_code": 1},
+		"diagnoses": [{"code": "x"}, {"code": "y"}],
+		"checks": [{"id": "one", "status": "pass", "findings": [
+			{"code": "x", "severity": "info"}, {"code": "y", "severity": "info"}]},
+			{"id": "two", "status": "skip"}]}`
+	r, err := ParseReport([]byte(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		status map[string]string
+		order  []string
+		want   int // problems
+	}{
+		{"neither", nil, nil, 0},
+		{"as wanted", map[string]string{"one": "pass", "two": "skip"},
+			[]string{"x", "y"}, 0},
+		{"other status", map[string]string{"two": "pass"}, nil, 1},
+		{"no such check", map[string]string{"three": "skip"}, nil, 1},
+		{"other order", nil, []string{"y", "x"}, 1},
+		{"one more", nil, []string{"x"}, 1},
+	} {
+		s := Scenario{MinPass: 1, Want: []string{"x", "y"}, WantStatus: tt.status,
+			Order: tt.order}
+		if got := s.Judge(r, 1); len(got) != tt.want {
+			t.Errorf("%s: got %q, want %d problems", tt.name, got, tt.want)
 		}
 	}
 }
