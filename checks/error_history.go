@@ -38,7 +38,7 @@ const bootLosses = 2
 
 func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 	f := Finding{Code: "past-errors", Severity: Info, Subject: port.String(), Confidence: Proved, Where: port.Where()}
-	read := false
+	read, there := false, false
 	var names []string
 	look := func(at counters.Place, m map[string]facts.Counter, dir string) {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -46,6 +46,7 @@ func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 			if !ok || !history(c) {
 				continue
 			}
+			there = true
 			v, ok := m[name].Value()
 			if !ok {
 				continue
@@ -68,7 +69,7 @@ func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 		if fn := &s.PCI[i]; fn.Address == port.Device.PCI.Or("none") {
 			for _, name := range slices.Sorted(maps.Keys(fn.AER)) {
 				v, ok := fn.AER[name].Value()
-				read = read || ok
+				there, read = true, read || ok
 				if d, grew := fn.AER[name].Delta(); strings.HasPrefix(name, "correctable/") || strings.Contains(name, "TOTAL") || v == 0 || grew && d > 0 {
 					continue
 				}
@@ -78,6 +79,9 @@ func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 		}
 	}
 	switch {
+	case !there && len(port.HWCounters) > 0:
+		p.NotApplicable("%s has no counter that tells of the past", port)
+		return
 	case !read:
 		p.Unread(port.String(), "error counters")
 		return

@@ -40,7 +40,7 @@ const (
 func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 	f := Finding{Code: "link-flapping", Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where()}
 	n := s.Netdev(port.Netdev.Or(""))
-	read, changed, name := false, uint64(0), ""
+	read, there, changed, name := false, IB(port) || OnEthernet(port), uint64(0), ""
 	note := func(source, counter string, v facts.Counter, delta uint64) {
 		read = true
 		if delta > 0 {
@@ -54,9 +54,8 @@ func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 		}
 	}
 	down := func(at counters.Place, m map[string]facts.Counter, dir string) {
-		if _, twice := sampled(at, m, counters.LinkDown); twice {
-			read = true
-		}
+		counts, twice := sampled(at, m, counters.LinkDown)
+		there, read = there || counts, read || twice
 		for _, g := range grew(at, m, counters.LinkDown) {
 			if g.Unit == "events" {
 				note(dir+g.Name, g.Name, g.Sample, g.Delta)
@@ -83,6 +82,9 @@ func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 			f.Evidence = append(f.Evidence, logEvidence(rec))
 		}
 		f.Params = port.Params("count", fmt.Sprint(len(events)))
+	case !there:
+		p.NotApplicable("%s counts no link changes", port)
+		return
 	case !read:
 		p.Unread(port.String(), "second sample of link changes")
 		return
