@@ -51,6 +51,8 @@ MODULE_PARM_DESC(gids, "RoCE: entries of the GID table");
 const struct labhca_family *labhca_family;
 struct labhca *labhca_all[LABHCA_DEVICES];
 static struct dentry *root;
+/* Not registered where another module, such as labnic, has that name. */
+static bool own_driver;
 static struct platform_driver parent_driver = {
 	.driver = { .suppress_bind_attrs = true },
 };
@@ -131,7 +133,8 @@ static struct labhca *new_hca(int index)
 		hca->port[i].number = i + 1;
 		labhca_port_init(&hca->port[i]);
 	}
-	hca->parent = platform_device_register_simple(driver, index, NULL, 0);
+	hca->parent = platform_device_register_simple(driver,
+			own_driver ? index : PLATFORM_DEVID_AUTO, NULL, 0);
 	if (IS_ERR(hca->parent)) {
 		err = PTR_ERR(hca->parent);
 		kfree(hca);
@@ -158,7 +161,8 @@ static void remove_all(void)
 		labhca_unplug(labhca_all[i]);
 		free_hca(labhca_all[i]);
 	}
-	platform_driver_unregister(&parent_driver);
+	if (own_driver)
+		platform_driver_unregister(&parent_driver);
 }
 
 static int add_all(void)
@@ -202,7 +206,8 @@ static int __init labhca_init(void)
 	if (err)
 		return err;
 	parent_driver.driver.name = driver;
-	err = platform_driver_register(&parent_driver);
+	own_driver = !driver_find(driver, &platform_bus_type);
+	err = own_driver ? platform_driver_register(&parent_driver) : 0;
 	if (err)
 		return err;
 	root = debugfs_create_dir("labhca", NULL);
