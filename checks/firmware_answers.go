@@ -21,7 +21,7 @@ var firmwareAnswers = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.KernelLog, facts.RDMANetlink, facts.Ethtool, facts.DCBNetlink)
 		for d := range p.Devices(nil) {
-			if g, ok := unanswered(s, d); ok {
+			if g, ok := timedOut(s, d, facts.NoAnswer); ok {
 				p.Report(Finding{
 					Code: "firmware-command-timeout", Severity: Fail, Subject: d.Name, Confidence: Likely,
 					Where:    Where{Device: d.Name, PCI: d.PCI.Or("")},
@@ -29,6 +29,8 @@ var firmwareAnswers = register(&Check{
 					Evidence: []Evidence{{g.What, "no answer: " + g.Detail}},
 					Params:   params("device", d.Name, "pci", d.PCI.Or(""), "path", g.What),
 				})
+			} else if g, ok := timedOut(s, d, facts.NotAsked); ok {
+				p.Unread(d.Name, g.What)
 			}
 		}
 		for _, h := range logHits(s) {
@@ -39,8 +41,9 @@ var firmwareAnswers = register(&Check{
 	},
 })
 
-// unanswered finds a read of the device, or of its netdevs, that timed out.
-func unanswered(s *facts.Snapshot, d *facts.Device) (facts.Gap, bool) {
+// timedOut finds a read of the device, or of its netdevs, that timed out in the
+// way that detail says. What was never asked is no word of the device.
+func timedOut(s *facts.Snapshot, d *facts.Device, detail string) (facts.Gap, bool) {
 	names := []string{d.Name}
 	for _, port := range d.Ports {
 		if n := s.Netdev(port.Netdev.Or("")); n != nil {
@@ -48,7 +51,7 @@ func unanswered(s *facts.Snapshot, d *facts.Device) (facts.Gap, bool) {
 		}
 	}
 	for _, g := range s.Gaps {
-		if g.Kind != facts.Timeout {
+		if g.Kind != facts.Timeout || g.Detail != detail {
 			continue
 		}
 		for _, name := range names {

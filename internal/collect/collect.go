@@ -133,8 +133,10 @@ func (r *Reader) gap(what string, kind facts.GapKind, detail string) {
 // classify turns a read error into the kind of gap it makes.
 func classify(err error) (facts.GapKind, string) {
 	switch {
+	case err == hostio.ErrNotTried:
+		return facts.Timeout, facts.NotAsked
 	case errors.Is(err, hostio.ErrTimedOut):
-		return facts.Timeout, err.Error()
+		return facts.Timeout, facts.NoAnswer
 	case errors.Is(err, hostio.ErrNotInForm):
 		return facts.Unsupported, err.Error()
 	case errors.Is(err, hostio.ErrTruncated):

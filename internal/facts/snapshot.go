@@ -91,6 +91,13 @@ type Gap struct {
 	Detail string  `json:"detail"` // errno name, the text found and the form expected
 }
 
+// Details of Timeout gaps that are no fault of what was read: it was not asked.
+const (
+	NotAsked = "not asked: a read near it got no answer, or the run was over"
+	// NoAnswer is the detail of a read that was asked and did not come back.
+	NoAnswer = "no answer within the deadline"
+)
+
 // GapKind classifies why something was not read.
 type GapKind string
 

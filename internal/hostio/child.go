@@ -63,7 +63,7 @@ func (c *Child) Do(ctx context.Context, ops []Op) []Result {
 	careful := false // one op at a time
 	for todo = c.passing(ops, todo, rs); len(todo) > 0; todo = c.passing(ops, todo, rs) {
 		if ctx.Err() != nil {
-			fill(rs, todo, Result{TimedOut: true})
+			fill(rs, todo, Result{TimedOut: true, NotTried: true})
 			break
 		}
 		p, errno := c.running(ctx)
@@ -106,7 +106,7 @@ func (c *Child) passing(ops []Op, todo []int, rs []Result) []int {
 		if c.breaker.open(ops[i]) {
 			pass = append(pass, i)
 		} else {
-			rs[i] = Result{TimedOut: true}
+			rs[i] = Result{TimedOut: true, NotTried: true}
 		}
 	}
 	return pass

@@ -17,10 +17,10 @@ func TestChildLeavesHungOpBehind(t *testing.T) {
 	c, asked := testChild(t)
 	c.Deadline = hangDeadline
 	rs := c.Do(t.Context(), files("/a/ok", "/b/hang", "/b/same-directory", "/c/ok"))
-	want := []bool{false, true, true, false}
+	want := []error{nil, ErrTimedOut, ErrNotTried, nil}
 	for i, w := range want {
-		if rs[i].TimedOut != w {
-			t.Errorf("op %d timed out: %v, want %v", i, rs[i].TimedOut, w)
+		if rs[i].Err() != w {
+			t.Errorf("op %d: %v, want %v", i, rs[i].Err(), w)
 		}
 	}
 	if got := c.Started(); got != 2 {
@@ -138,8 +138,8 @@ func TestChildStopsWithContext(t *testing.T) {
 	c.Do(ctx, files("/a/ok"))
 	go cancel()
 	rs := c.Do(ctx, files("/a/hang", "/b/ok"))
-	if !rs[0].TimedOut || !rs[1].TimedOut {
-		t.Errorf("results %+v, want all timed out", rs)
+	if rs[0].Err() != ErrNotTried || rs[1].Err() != ErrNotTried {
+		t.Errorf("results %+v, want none tried", rs)
 	}
 	// The end of the run is no fault of the directory.
 	if rs := c.Do(t.Context(), files("/a/ok")); rs[0].Err() != nil {

@@ -74,6 +74,7 @@ const (
 	flagTimedOut = 1 << iota
 	flagTruncated
 	flagNotInForm
+	flagNotTried
 )
 
 func appendResult(b []byte, id uint32, r Result) []byte {
@@ -87,6 +88,9 @@ func appendResult(b []byte, id uint32, r Result) []byte {
 	if r.NotInForm {
 		flags |= flagNotInForm
 	}
+	if r.NotTried {
+		flags |= flagNotTried
+	}
 	b = binary.BigEndian.AppendUint32(b, id)
 	b = binary.BigEndian.AppendUint32(b, uint32(r.Errno))
 	b = append(b, flags)
@@ -99,13 +103,14 @@ func parseResult(b []byte) (id uint32, r Result, err error) {
 	errno := p.uint32()
 	flags := p.take(1)
 	r.Data = p.bytes(MaxData)
-	if errno >= 4096 || p.bad || flags[0] >= flagNotInForm<<1 {
+	if errno >= 4096 || p.bad || flags[0] >= flagNotTried<<1 {
 		return 0, Result{}, errFrame
 	}
 	r.Errno = syscall.Errno(errno)
 	r.TimedOut = flags[0]&flagTimedOut != 0
 	r.Truncated = flags[0]&flagTruncated != 0
 	r.NotInForm = flags[0]&flagNotInForm != 0
+	r.NotTried = flags[0]&flagNotTried != 0
 	return id, r, p.end()
 }
 

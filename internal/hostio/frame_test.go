@@ -32,7 +32,7 @@ func TestFramesRoundTrip(t *testing.T) {
 	for _, res := range []Result{
 		{},
 		{Data: []byte("x"), Errno: syscall.EOPNOTSUPP},
-		{TimedOut: true}, {Truncated: true}, {NotInForm: true},
+		{TimedOut: true}, {Truncated: true}, {NotInForm: true}, {TimedOut: true, NotTried: true},
 	} {
 		b := appendResult(nil, 5, res)
 		id, got, err := parseResult(b)

@@ -70,6 +70,7 @@ type Result struct {
 	Data      []byte        `json:"data,omitempty"`
 	Errno     syscall.Errno `json:"errno,omitempty"`
 	TimedOut  bool          `json:"timed_out,omitempty"`   // no answer within the deadline
+	NotTried  bool          `json:"not_tried,omitempty"`   // with TimedOut: not even asked, since a read near it hung or the run was over
 	Truncated bool          `json:"truncated,omitempty"`   // the file was longer than Limit
 	NotInForm bool          `json:"not_in_form,omitempty"` // this kind of input cannot hold the answer
 }
@@ -131,13 +132,22 @@ type IDs struct {
 // Errors that are not errnos.
 var (
 	ErrTimedOut  = errors.New("no answer within the deadline")
+	ErrNotTried  = notTried{}
 	ErrTruncated = errors.New("longer than expected")
 	ErrNotInForm = errors.New("not in this kind of input")
 )
 
+// notTried is ErrTimedOut, too.
+type notTried struct{}
+
+func (notTried) Error() string        { return "not asked: a read near it got no answer, or the run was over" }
+func (notTried) Is(target error) bool { return target == ErrTimedOut }
+
 // Err is nil, an errno or one of this package's errors.
 func (r Result) Err() error {
 	switch {
+	case r.TimedOut && r.NotTried:
+		return ErrNotTried
 	case r.TimedOut:
 		return ErrTimedOut
 	case r.NotInForm:
@@ -166,7 +176,7 @@ func (r Result) Lines() []string {
 func One(ctx context.Context, h Host, op Op) Result {
 	rs := h.Do(ctx, []Op{op})
 	if len(rs) != 1 {
-		return Result{TimedOut: true}
+		return Result{TimedOut: true, NotTried: true}
 	}
 	return rs[0]
 }

@@ -23,7 +23,7 @@ func (l *Live) Do(ctx context.Context, ops []Op) []Result {
 	rs := make([]Result, len(ops))
 	for i, op := range ops {
 		if ctx.Err() != nil {
-			rs[i] = Result{TimedOut: true}
+			rs[i] = Result{TimedOut: true, NotTried: true}
 			continue
 		}
 		rs[i] = l.do(op)

@@ -81,6 +81,7 @@ type entry struct {
 	JSON      json.RawMessage `json:"json,omitempty"`   // Stat
 	Errno     string          `json:"errno,omitempty"`  // its name: numbers differ between machines
 	TimedOut  bool            `json:"timed_out,omitempty"`
+	NotTried  bool            `json:"not_tried,omitempty"`
 	Truncated bool            `json:"truncated,omitempty"`
 	NotInForm bool            `json:"not_in_form,omitempty"`
 }

@@ -53,7 +53,7 @@ func (r *Recorder) Do(ctx context.Context, ops []hostio.Op) []hostio.Result {
 	results := r.host.Do(ctx, ops)
 	for i, res := range results {
 		key := ops[i].Key()
-		if old, ok := s.reads[key]; !ok || old.res.TimedOut {
+		if old, ok := s.reads[key]; !ok || old.res.TimedOut && !res.NotTried {
 			s.reads[key] = read{ops[i], res}
 		}
 	}
@@ -150,7 +150,7 @@ func (s *sample) pack(folder string) (file, []file, error) {
 
 // entryOf is the index entry of a read, and whether its data needs a file.
 func entryOf(rd read) (entry, bool) {
-	e := entry{Errno: errnoName(rd.res.Errno), TimedOut: rd.res.TimedOut, Truncated: rd.res.Truncated,
+	e := entry{Errno: errnoName(rd.res.Errno), TimedOut: rd.res.TimedOut, NotTried: rd.res.NotTried, Truncated: rd.res.Truncated,
 		NotInForm: rd.res.NotInForm}
 	if rd.res.Err() != nil && len(rd.res.Data) == 0 {
 		return e, false

@@ -107,7 +107,7 @@ func (r *Replay) answer(op hostio.Op) hostio.Result {
 		return hostio.Result{NotInForm: true}
 	}
 	errno, _ := errnoByName(e.Errno)
-	res := hostio.Result{Errno: errno, TimedOut: e.TimedOut, Truncated: e.Truncated, NotInForm: e.NotInForm}
+	res := hostio.Result{Errno: errno, TimedOut: e.TimedOut, NotTried: e.NotTried, Truncated: e.Truncated, NotInForm: e.NotInForm}
 	switch {
 	case e.Member != "":
 		data, ok := r.members[e.Member]
