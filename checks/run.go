@@ -21,7 +21,8 @@ func Run(s *facts.Snapshot, cs []*Check, opt Options, report func(Result)) {
 	blocked := map[*Check]bool{}
 	for _, c := range cs {
 		r, _ := run(s, c, opt, blocked)
-		blocked[c] = r.Status == Failed || r.Status == Unknown
+		blocked[c] = r.Status == Failed || r.Status == Unknown ||
+			r.Status == Skipped && slices.ContainsFunc(c.Requires, func(req *Check) bool { return blocked[req] })
 		report(r)
 	}
 }

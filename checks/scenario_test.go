@@ -124,3 +124,25 @@ func write(w *strings.Builder, name string, r Result) {
 		fmt.Fprintf(w, "\t\t{%s}\n", strings.Join(ps, " "))
 	}
 }
+
+// scenarioData are the snapshots of all scenarios, as seeds.
+func scenarioData(tb testing.TB) [][]byte {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no scenarios: %v", err)
+	}
+	var all [][]byte
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, f := range ar.Files {
+			if f.Name != "want" {
+				all = append(all, f.Data)
+			}
+		}
+	}
+	return all
+}
