@@ -74,3 +74,11 @@ func ports(s *facts.Snapshot) []PortRef {
 	}
 	return refs
 }
+
+// bondOf is the bond that n is a member of, or nil.
+func bondOf(s *facts.Snapshot, n *facts.Netdev) *facts.Netdev {
+	if m := s.Netdev(n.Master.Or("")); m != nil && m.Kind.Or("") == "bond" {
+		return m
+	}
+	return nil
+}

@@ -58,7 +58,7 @@ func judgeLoop(p *Pass, port PortRef, n *facts.Netdev) {
 		}
 		handled, ok3 := port.HWCounters[l.handled].Delta()
 		show := func(name string, d uint64) Evidence {
-			return moved(port.Path("hw_counters/"+name), port.HWCounters[name], d, p.snap.Interval)
+			return moved(port.Path("hw_counters/"+name), port.HWCounters[name], d, p.snap.Between(facts.SysfsRDMA))
 		}
 		f := Finding{
 			Subject: port.String(), Confidence: Proved, Where: port.Where(),

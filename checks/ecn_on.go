@@ -64,7 +64,7 @@ func judgeECN(p *Pass, port PortRef, n *facts.Netdev) {
 			f.Severity = Warn
 			f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", total(drops))
 			for _, g := range drops {
-				f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+n.Name+" ", p.snap.Interval))
+				f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+n.Name+" ", p.snap.Between(facts.Ethtool)))
 			}
 		}
 		p.Report(f)

@@ -52,8 +52,9 @@ func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 				continue
 			}
 			read = true
-			if d, ok := c.Delta(m[name]); ok && d > 0 || v == 0 || c.Class == counters.LinkDown && v <= bootLosses {
-				continue // What grows now is told by the check of now.
+			if d, ok := c.Delta(m[name]); ok && d > 0 || v == 0 || c.Saturated(m[name]) ||
+				c.Class == counters.LinkDown && v <= bootLosses {
+				continue // What grows now, or no longer can, is told by other checks.
 			}
 			names = append(names, name)
 			f.Evidence = append(f.Evidence, Evidence{dir + name, fmt.Sprint(v)})

@@ -36,7 +36,7 @@ var globalFrames = []string{"rx_global_pause", "tx_global_pause", "rx_pause", "t
 	"tx_pause_frames", "link_xoff_rx.nic", "link_xoff_tx.nic", "port.link_xoff_rx", "port.link_xoff_tx"}
 
 func judgeGlobalPause(p *Pass, port PortRef, n *facts.Netdev) {
-	times, _, read := pauseTimes(n, p.snap.Interval, true)
+	times, _, read := pauseTimes(n, p.snap.Between(facts.Ethtool), true)
 	f := Finding{Code: "global-pause-active", Subject: port.String(), Confidence: Proved, Where: port.Where()}
 	for _, t := range times {
 		f.Severity = pauseSeverity(t.Share)
@@ -57,7 +57,7 @@ func judgeGlobalPause(p *Pass, port PortRef, n *facts.Netdev) {
 		t := paused{Sent: c.Direction == counters.TX, Priority: -1}
 		f.Severity = Info // Frames alone do not tell for how long.
 		f.Message = fmt.Sprintf("%s: %d frames between the samples", t.what(), d)
-		f.Evidence = []Evidence{moved("ethtool -S "+n.Name+" "+name, n.Ethtool[name], d, p.snap.Interval)}
+		f.Evidence = []Evidence{moved("ethtool -S "+n.Name+" "+name, n.Ethtool[name], d, p.snap.Between(facts.Ethtool))}
 		f.Params = port.Params("netdev", n.Name, "direction", t.direction())
 		p.Report(f)
 		return

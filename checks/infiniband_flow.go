@@ -35,12 +35,12 @@ var infinibandFlow = register(&Check{
 			f := Finding{
 				Code: "ib-backpressure", Severity: Warn, Subject: port.String(), Confidence: Likely, Where: port.Where(),
 				Message:  fmt.Sprintf("the port discarded %d packets between the samples", lost),
-				Evidence: []Evidence{moved(port.Path("counters/"+discards), port.Counters[discards], lost, p.snap.Interval)},
+				Evidence: []Evidence{moved(port.Path("counters/"+discards), port.Counters[discards], lost, p.snap.Between(facts.SysfsRDMA))},
 				Params:   port.Params("counter", discards),
 			}
 			if ok1 && waited > 0 {
 				f.Message += fmt.Sprintf(" after waiting for credits (%d ticks)", waited)
-				f.Evidence = append(f.Evidence, moved(port.Path("counters/"+wait), port.Counters[wait], waited, p.snap.Interval))
+				f.Evidence = append(f.Evidence, moved(port.Path("counters/"+wait), port.Counters[wait], waited, p.snap.Between(facts.SysfsRDMA)))
 			}
 			p.Report(f)
 		}

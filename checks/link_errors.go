@@ -52,10 +52,12 @@ func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
 		at  counters.Place
 		m   map[string]facts.Counter
 		dir string
+		src facts.Source
 	}
-	places := []place{{counters.Port, port.Counters, port.Path("counters/")}, {counters.Device, port.HWCounters, port.Path("hw_counters/")}}
+	places := []place{{counters.Port, port.Counters, port.Path("counters/"), facts.SysfsRDMA},
+		{counters.Device, port.HWCounters, port.Path("hw_counters/"), facts.SysfsRDMA}}
 	if n != nil {
-		places = append(places, place{counters.Ethtool, n.Ethtool, "ethtool -S " + n.Name + " "})
+		places = append(places, place{counters.Ethtool, n.Ethtool, "ethtool -S " + n.Name + " ", facts.Ethtool})
 	}
 	there, twice, found := false, false, false
 	report := func(code string, class counters.Class, message string) {
@@ -66,7 +68,7 @@ func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
 			there, twice = there || t, twice || tw
 			gs := harmful(grew(pl.at, pl.m, class))
 			for _, g := range gs {
-				evidence = append(evidence, g.evidence(pl.dir, p.snap.Interval))
+				evidence = append(evidence, g.evidence(pl.dir, p.snap.Between(pl.src)))
 			}
 			all = append(all, gs...)
 		}

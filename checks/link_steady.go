@@ -41,31 +41,31 @@ func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 	f := Finding{Code: "link-flapping", Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where()}
 	n := s.Netdev(port.Netdev.Or(""))
 	read, there, changed, name := false, IB(port) || OnEthernet(port), uint64(0), ""
-	note := func(source, counter string, v facts.Counter, delta uint64) {
+	note := func(src facts.Source, file, counter string, v facts.Counter, delta uint64) {
 		read = true
 		if delta > 0 {
 			changed, name = max(changed, delta), counter
-			f.Evidence = append(f.Evidence, moved(source, v, delta, s.Interval))
+			f.Evidence = append(f.Evidence, moved(file, v, delta, s.Between(src)))
 		}
 	}
 	if n != nil {
 		if d, ok := n.CarrierChanges.Delta(); ok {
-			note("/sys/class/net/"+n.Name+"/carrier_changes", "carrier_changes", n.CarrierChanges, d)
+			note(facts.Links, "/sys/class/net/"+n.Name+"/carrier_changes", "carrier_changes", n.CarrierChanges, d)
 		}
 	}
-	down := func(at counters.Place, m map[string]facts.Counter, dir string) {
+	down := func(src facts.Source, at counters.Place, m map[string]facts.Counter, dir string) {
 		counts, twice := sampled(at, m, counters.LinkDown)
 		there, read = there || counts, read || twice
 		for _, g := range grew(at, m, counters.LinkDown) {
 			if g.Unit == "events" {
-				note(dir+g.Name, g.Name, g.Sample, g.Delta)
+				note(src, dir+g.Name, g.Name, g.Sample, g.Delta)
 			}
 		}
 	}
-	down(counters.Port, port.Counters, port.Path("counters/"))
-	down(counters.Device, port.HWCounters, port.Path("hw_counters/"))
+	down(facts.SysfsRDMA, counters.Port, port.Counters, port.Path("counters/"))
+	down(facts.SysfsRDMA, counters.Device, port.HWCounters, port.Path("hw_counters/"))
 	if n != nil {
-		down(counters.Ethtool, s.Beneath(n).Ethtool, "ethtool -S "+s.Beneath(n).Name+" ")
+		down(facts.Ethtool, counters.Ethtool, s.Beneath(n).Ethtool, "ethtool -S "+s.Beneath(n).Name+" ")
 	}
 	events := linkLosses(s, port)
 	switch {

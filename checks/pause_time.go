@@ -47,11 +47,11 @@ func judgePause(p *Pass, port PortRef, n *facts.Netdev) {
 		p.Report(Finding{
 			Code: "pfc-storm", Severity: Fail, Subject: port.String(), Confidence: Proved, Where: port.Where(),
 			Message:  fmt.Sprintf("%s grew by %d between the samples: this host paused the network too long", g.Name, g.Delta),
-			Evidence: []Evidence{g.evidence("ethtool -S "+n.Name+" ", s.Interval)},
+			Evidence: []Evidence{g.evidence("ethtool -S "+n.Name+" ", s.Between(facts.Ethtool))},
 			Params:   port.Params("netdev", n.Name, "direction", "sent", "counter", g.Name),
 		})
 	}
-	times, there, read := pauseTimes(n, s.Interval, false)
+	times, there, read := pauseTimes(n, s.Between(facts.Ethtool), false)
 	for _, t := range times {
 		f := Finding{
 			Code: "pause-" + t.direction(), Severity: pauseSeverity(t.Share), Subject: port.String(),

@@ -37,7 +37,7 @@ var pcieErrors = register(&Check{
 						continue
 					}
 					names = append(names, name)
-					fd.Evidence = append(fd.Evidence, moved(aerFile(hop.Address, name), hop.AER[name], d, s.Interval))
+					fd.Evidence = append(fd.Evidence, moved(aerFile(hop.Address, name), hop.AER[name], d, s.Between(facts.PCISysfs)))
 					if !strings.HasPrefix(name, "correctable/") {
 						fd.Severity = Fail
 					}

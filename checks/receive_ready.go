@@ -36,7 +36,7 @@ var receiveReady = register(&Check{
 				Params:  port.Params("counter", most.Name),
 			}
 			for _, g := range moves {
-				f.Evidence = append(f.Evidence, g.evidence(port.Path("hw_counters/"), s.Interval))
+				f.Evidence = append(f.Evidence, g.evidence(port.Path("hw_counters/"), s.Between(facts.SysfsRDMA)))
 			}
 			// Every one costs a wait, yet programs that bound their receives see some.
 			if f.Severity = lossSeverity(&f, most.Delta, port, n); f.Severity == Fail {

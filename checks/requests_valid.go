@@ -42,7 +42,7 @@ var requestsValid = register(&Check{
 					Params:  port.Params("counter", most.Name, "side", string(most.Direction)),
 				}
 				for _, g := range moves {
-					f.Evidence = append(f.Evidence, g.evidence(port.Path("hw_counters/"), s.Interval))
+					f.Evidence = append(f.Evidence, g.evidence(port.Path("hw_counters/"), s.Between(facts.SysfsRDMA)))
 				}
 				p.Report(f)
 			}

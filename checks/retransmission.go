@@ -62,7 +62,7 @@ func judgeRetransmission(p *Pass, port PortRef, n *facts.Netdev) {
 	}
 	f := Finding{Subject: port.String(), Confidence: Proved, Where: port.Where()}
 	for _, g := range moves {
-		f.Evidence = append(f.Evidence, g.evidence(port.Path("hw_counters/"), p.snap.Interval))
+		f.Evidence = append(f.Evidence, g.evidence(port.Path("hw_counters/"), p.snap.Between(facts.SysfsRDMA)))
 	}
 	loss, timeouts := of(counters.Loss), of(counters.Timeout)
 	most := biggest(moves)

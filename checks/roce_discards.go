@@ -42,7 +42,7 @@ func judgeDiscards(p *Pass, port PortRef, n *facts.Netdev) {
 	for _, g := range dropped(n) {
 		f := Finding{
 			Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where(),
-			Evidence: []Evidence{g.evidence("ethtool -S "+n.Name+" ", p.snap.Interval)},
+			Evidence: []Evidence{g.evidence("ethtool -S "+n.Name+" ", p.snap.Between(facts.Ethtool))},
 			Params:   port.Params("netdev", n.Name, "counter", g.Name),
 		}
 		onPriority := g.Index >= 0 && strings.Contains(g.Name, "prio")

@@ -31,6 +31,9 @@ var roceGID = register(&Check{
 			case down(n) || down(p.snap.Beneath(n)):
 				p.NotApplicable("netdev %s is down", n.Name)
 				continue
+			case bondOf(p.snap, n) != nil:
+				p.NotApplicable("%s is a member of a bond, which has the addresses", n.Name)
+				continue
 			case !port.GIDTableLen.Known() && len(port.GIDs) == 0:
 				p.Unread(port.String(), "GID table")
 				continue

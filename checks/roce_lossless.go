@@ -57,13 +57,13 @@ func reportPFCOff(p *Pass, q qosPort, pfc facts.PFC, v qosVerdict) {
 		f.Severity, f.Confidence = Fail, Likely
 		f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", total(drops))
 		for _, g := range drops {
-			f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+q.Netdev.Name+" ", p.snap.Interval))
+			f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+q.Netdev.Name+" ", p.snap.Between(facts.Ethtool)))
 		}
 	} else if again := resent(q.PortRef); len(again) > 0 {
 		f.Severity = Warn
 		f.Message += ", and packets were sent again between the samples"
 		for _, g := range again {
-			f.Evidence = append(f.Evidence, g.evidence(q.Path("hw_counters/"), p.snap.Interval))
+			f.Evidence = append(f.Evidence, g.evidence(q.Path("hw_counters/"), p.snap.Between(facts.SysfsRDMA)))
 		}
 	}
 	f.Params = q.Params("priority", strconv.Itoa(prio), "dscp", q.dscpParam())
@@ -98,7 +98,7 @@ func reportElsewhere(p *Pass, q qosPort, pfc facts.PFC, v qosVerdict) {
 		f.Severity = Fail
 		f.Message += fmt.Sprintf("; %d packets were discarded between the samples", total(drops))
 		for _, g := range drops {
-			f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+q.Netdev.Name+" ", p.snap.Interval))
+			f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+q.Netdev.Name+" ", p.snap.Between(facts.Ethtool)))
 		}
 	}
 	p.Report(f)

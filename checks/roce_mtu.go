@@ -25,6 +25,9 @@ var roceMTU = register(&Check{
 				p.Unread(port.String(), "netdev")
 				continue
 			}
+			if bond := bondOf(p.snap, n); bond != nil {
+				n = bond // It sets the MTU of its members.
+			}
 			mtu, ok := n.MTU.Get()
 			if !ok {
 				p.Unread(port.String(), n.Name+" MTU")
@@ -51,7 +54,7 @@ var roceMTU = register(&Check{
 					n.Name, mtu, now, best, need),
 				Evidence: []Evidence{{"/sys/class/net/" + n.Name + "/mtu", strconv.Itoa(mtu)},
 					{rule.rule, fmt.Sprintf("netdev MTU less %d", rule.bytes)}},
-				Params: port.Params("mtu", strconv.Itoa(need), "netdev_mtu", strconv.Itoa(mtu),
+				Params: port.Params("netdev", n.Name, "mtu", strconv.Itoa(need), "netdev_mtu", strconv.Itoa(mtu),
 					"path_mtu", strconv.Itoa(now), "best_path_mtu", strconv.Itoa(best)),
 			}
 			if limited {

@@ -63,8 +63,8 @@ func judgeTrafficClass(p *Pass, q qosPort) {
 		Message: fmt.Sprintf("%d RDMA packets were sent, %d packets left on priority 0 and %d on priority %d, which DSCP %d leads to",
 			rdma, onZero, onOwn, prio, d),
 		Evidence: []Evidence{
-			moved("ethtool -S "+q.Netdev.Name+" "+name(0), q.Ethtool[name(0)], onZero, p.snap.Interval),
-			moved("ethtool -S "+q.Netdev.Name+" "+name(prio), q.Ethtool[name(prio)], onOwn, p.snap.Interval),
+			moved("ethtool -S "+q.Netdev.Name+" "+name(0), q.Ethtool[name(0)], onZero, p.snap.Between(facts.Ethtool)),
+			moved("ethtool -S "+q.Netdev.Name+" "+name(prio), q.Ethtool[name(prio)], onOwn, p.snap.Between(facts.Ethtool)),
 			{"rdma_cm default_roce_tos of " + q.PortRef.String(), q.CMRoCETOS.String()},
 		},
 		Params: q.Params("priority", strconv.Itoa(prio), "dscp", strconv.Itoa(d), "tos", strconv.Itoa(d<<2|ect0)),
