@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/lab"
+	"github.com/rdmadoctor/rdmadoctor/lab/netswitch"
 )
 
 // Outcome is how a scenario went on one kernel.
@@ -49,6 +50,7 @@ type flow struct {
 	suite   *Suite
 	series  string
 	guests  map[string]*lab.Guest // by host letter
+	fabric  *netswitch.Fabric     // nil for a single host
 	out     Outcome
 	running []*lab.Process
 	logs    []*logBuffer

@@ -2,10 +2,13 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/rdmadoctor/rdmadoctor/lab"
+	"github.com/rdmadoctor/rdmadoctor/lab/netswitch"
 )
 
 // rig is the guests of one kernel. It boots them when a scenario needs them
@@ -15,6 +18,8 @@ type rig struct {
 	series   string
 	topology string
 	guests   map[string]*lab.Guest
+	fabric   *netswitch.Fabric // nil for a single host
+	unlock   func()            // gives suite.wide back, nil if it is not held
 	last     string // the scenario that had the guests last
 
 	boots   int // of all guests
@@ -50,38 +55,73 @@ func (r *rig) ready(ctx context.Context, s Scenario) (map[string]*lab.Guest, err
 	return r.guests, nil
 }
 
-// boot boots the guests of a topology.
+// boot boots the guests of a topology, and their network.
 func (r *rig) boot(ctx context.Context, s Scenario) error {
 	r.topology = s.Topology
-	r.guests = make(map[string]*lab.Guest)
-	for _, host := range s.Hosts() {
-		g, err := lab.Boot(ctx, lab.Options{
-			Kernel: r.suite.kernels[r.series],
-			Name:   "lab-" + host,
-			Tools:  []string{r.suite.opts.Doctor},
-		})
-		if err != nil {
+	if len(s.Hosts()) > 2 {
+		// Four guests on each of two kernels would be more than two cores
+		// can keep awake.
+		r.suite.wide.Lock()
+		r.unlock = r.suite.wide.Unlock
+	}
+	if len(s.Hosts()) > 1 {
+		var err error
+		if r.fabric, err = netswitch.NewFabric(topologies[s.Topology]); err != nil {
 			return err
 		}
-		r.boots++
-		r.guests[host] = g
 	}
-	return nil
+	r.guests = make(map[string]*lab.Guest)
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	var errs []error
+	for i, host := range s.Hosts() {
+		wait.Go(func() {
+			o := lab.Options{Kernel: r.suite.kernels[r.series], Name: "lab-" + host,
+				Tools: []string{r.suite.opts.Doctor}}
+			if r.fabric != nil {
+				o.Networks = []lab.Network{{Socket: r.fabric.Socket(host),
+					MAC: fmt.Sprintf("02:00:00:00:00:%02x", i+1)}}
+			}
+			g, err := lab.Boot(ctx, o)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+				return
+			}
+			r.boots++
+			r.guests[host] = g
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
 }
 
-// reset resets all guests.
+// reset resets all guests and the network.
 func (r *rig) reset(ctx context.Context) error {
-	for _, g := range r.guests {
-		if err := g.Reset(ctx); err != nil {
-			return err
-		}
+	if r.fabric != nil {
+		r.fabric.Reset()
 	}
-	return nil
+	errs := make(chan error, len(r.guests))
+	for _, g := range r.guests {
+		go func() { errs <- g.Reset(ctx) }()
+	}
+	var all []error
+	for range r.guests {
+		all = append(all, <-errs)
+	}
+	return errors.Join(all...)
 }
 
 func (r *rig) close() {
 	for _, g := range r.guests {
 		g.Close()
 	}
-	r.guests, r.topology = nil, ""
+	if r.fabric != nil {
+		r.fabric.Close()
+	}
+	if r.unlock != nil {
+		r.unlock()
+	}
+	r.guests, r.fabric, r.unlock, r.topology = nil, nil, nil, ""
 }

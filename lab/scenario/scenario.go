@@ -89,11 +89,14 @@ type Scenario struct {
 // Step is a shell script on one host. In a file it is a text, or
 // {on: HOST, run: TEXT}.
 type Step struct {
-	// On is the host's letter, "a" if empty.
+	// On is the host's letter, "a" if empty, or "net" for the network.
 	On string `yaml:"on"`
-	// Run is the text for sh -c.
+	// Run is the text for sh -c, or for netswitch.Fabric.Command.
 	Run string `yaml:"run"`
 }
+
+// network is the On of steps on the network between hosts.
+const network = "net"
 
 // UnmarshalYAML reads either form.
 func (s *Step) UnmarshalYAML(n *yaml.Node) error {
@@ -118,12 +121,14 @@ func (s Scenario) Healthy() bool { return len(s.Want) == 0 }
 func (s Scenario) OwnCure() bool { return len(s.Cure) > 0 }
 
 // Hosts are the letters of the topology's hosts.
-func (s Scenario) Hosts() []string { return topologies[s.Topology] }
+func (s Scenario) Hosts() []string { return slices.Concat(topologies[s.Topology]...) }
 
-var topologies = map[string][]string{
-	"single": {"a"},
-	"pair":   {"a", "b"},
-	"quad":   {"a", "b", "c", "d"},
+// topologies are the leaves of the network, and their hosts. A single host
+// has no network.
+var topologies = map[string][][]string{
+	"single": {{"a"}},
+	"pair":   {{"a", "b"}},
+	"quad":   {{"a", "b"}, {"c", "d"}},
 }
 
 // Load reads and checks all scenarios of a folder. Scripts maps each name of
@@ -230,12 +235,18 @@ func (s Scenario) check() error {
 	}
 	for _, steps := range [][]Step{s.Setup, s.Fault, s.During, s.Cure, s.Undo} {
 		for _, step := range steps {
-			if step.On != "" && !slices.Contains(s.Hosts(), step.On) {
+			net := step.On == network && len(s.Hosts()) > 1
+			if step.On != "" && !net && !slices.Contains(s.Hosts(), step.On) {
 				bad("step on %q: topology %s has %q", step.On, s.Topology, s.Hosts())
 			}
 			if strings.TrimSpace(step.Run) == "" {
 				bad("empty step")
 			}
+		}
+	}
+	for _, step := range s.During {
+		if step.On == network {
+			bad("during on the network: set it as a fault")
 		}
 	}
 	if s.MinPass < 1 {

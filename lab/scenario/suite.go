@@ -46,6 +46,8 @@ type Suite struct {
 
 	log sync.Mutex // one line at a time
 
+	wide sync.Mutex // held by the kernel that runs four guests
+
 	modules sync.Mutex // serialises builds, which take both cores
 }
 
@@ -126,7 +128,8 @@ func (s *Suite) runKernel(ctx context.Context, series string) (Results, error) {
 		if err != nil {
 			return results, fmt.Errorf("kernel %s: %w", series, err)
 		}
-		f := &flow{s: sc, suite: s, series: series, guests: guests}
+		f := &flow{s: sc, suite: s, series: series, guests: guests,
+			fabric: rig.fabric}
 		out := f.run(ctx)
 		out.Seconds = time.Since(start).Seconds()
 		results.Outcomes = append(results.Outcomes, out)

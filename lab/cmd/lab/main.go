@@ -46,7 +46,7 @@ func commands() []command {
 		{"setup", "", "download the kernels into the cache", setup},
 		{"run", "[-kernel 6.1] [-only ID,...] [-doctor FILE] [-json]",
 			"run scenarios and print their table", runScenarios},
-		{"exec", "[-kernel 6.1] [-user NAME] SCRIPT...",
+		{"exec", "[-kernel 6.1] [-user NAME] [-tools FILE,...] SCRIPT...",
 			"boot a guest and run a script in it", execute},
 	}
 }
@@ -127,6 +127,8 @@ func execute(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("lab exec", flag.ContinueOnError)
 	series := flags.String("kernel", "6.1", "kernel `series`")
 	user := flags.String("user", "root", "`user` to run the script as")
+	tools := flags.String("tools", "", "`files` of programs to bring along, "+
+		"separated by commas")
 	limit := flags.Duration("timeout", 10*time.Minute, "when to kill the script")
 	if err := flags.Parse(args); err != nil {
 		return 0, errUsage
@@ -139,7 +141,11 @@ func execute(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g, err := lab.Boot(ctx, lab.Options{Kernel: k})
+	o := lab.Options{Kernel: k}
+	if *tools != "" {
+		o.Tools = strings.Split(*tools, ",")
+	}
+	g, err := lab.Boot(ctx, o)
 	if err != nil {
 		return 0, err
 	}
