@@ -123,6 +123,10 @@ func (r *guestRoot) enter() error {
 	if err != nil {
 		return err
 	}
+	// The lab may run in a container; its guests are hosts.
+	if err := os.RemoveAll(at(".dockerenv")); err != nil {
+		return fmt.Errorf("build root: %w", err)
+	}
 	if err := os.Chdir(rootDir); err != nil {
 		return fmt.Errorf("enter root: %w", err)
 	}

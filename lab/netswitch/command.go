@@ -35,7 +35,7 @@ func (f *Fabric) Command(script string) error {
 // parseLine reads one line of a command.
 func parseLine(words []string) (port string, d Direction, i Impairment, err error) {
 	if len(words) < 2 || words[1] != string(In) && words[1] != string(Out) {
-		return "", "", i, fmt.Errorf("want PORT in|out WORD=VALUE...")
+		return "", "", i, fmt.Errorf("want PORT in|out [WORD=VALUE...]")
 	}
 	port, d = words[0], Direction(words[1])
 	for _, word := range words[2:] {

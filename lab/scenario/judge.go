@@ -115,7 +115,7 @@ func runnable(d Diagnosis) ([]string, error) {
 	var commands, left []string
 	for _, f := range d.Fix {
 		switch {
-		case f.Where != "host":
+		case f.Where != "host" || f.Command == "":
 		case placeholder.MatchString(f.Command):
 			left = append(left, f.Command)
 		default:

@@ -35,7 +35,7 @@ type Diagnosis struct {
 	Fix      []Fix  `json:"fix"`
 }
 
-// Fix is a step of a cure.
+// Fix is a step of a cure. One that is told in words has no command.
 type Fix struct {
 	Command string `json:"command"`
 	Where   string `json:"where"`

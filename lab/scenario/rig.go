@@ -20,7 +20,7 @@ type rig struct {
 	guests   map[string]*lab.Guest
 	fabric   *netswitch.Fabric // nil for a single host
 	unlock   func()            // gives suite.wide back, nil if it is not held
-	last     string // the scenario that had the guests last
+	last     string            // the scenario that had the guests last
 
 	boots   int // of all guests
 	reboots int // of those, in place of guests that could not be used again

@@ -159,6 +159,7 @@ func TestRunnable(t *testing.T) {
 	}{
 		{"in order", fix("host: a", "host: b"), []string{"a", "b"}},
 		{"not on the host", fix("switch: a", "host: b", "peer: c"), []string{"b"}},
+		{"told in words", fix("host: ", "host: b"), []string{"b"}},
 		{"placeholder", fix("host: ip addr add <address> dev v0", "host: b"),
 			[]string{"b"}},
 		{"redirections are no placeholders",

@@ -52,10 +52,7 @@ func runScenarios(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	results, err := suite.Run(ctx)
-	if err != nil {
-		return 0, err
-	}
+	results, runErr := suite.Run(ctx)
 	if *asJSON {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
@@ -65,8 +62,8 @@ func runScenarios(ctx context.Context, args []string) (int, error) {
 	} else {
 		results.Table(os.Stdout)
 	}
-	if len(results.Failed()) > 0 {
+	if runErr == nil && len(results.Failed()) > 0 {
 		return 1, nil
 	}
-	return 0, nil
+	return 0, runErr
 }
