@@ -63,7 +63,7 @@ func (p *program) record(ctx context.Context, file string, exam *examFlags) erro
 		case m.Run != nil:
 			about.Host = m.Run.Host
 		case m.Snapshot != nil:
-			about.Sources = m.Snapshot.Sources
+			about.Sources, about.Elapsed = m.Snapshot.Sources, m.Snapshot.Elapsed
 		}
 		return nil
 	}))

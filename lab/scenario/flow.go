@@ -113,6 +113,9 @@ func (f *flow) steps(ctx context.Context) error {
 	if f.s.Healthy() || report.Top() != f.s.Want[0] {
 		return nil
 	}
+	if report.Diagnoses[0].Severity == "info" && !f.s.OwnCure() {
+		return nil // Information: nothing is broken that could be cured.
+	}
 	return f.cure(ctx, report)
 }
 
