@@ -20,8 +20,8 @@ var _ = register(Collector{
 		b := r.batch()
 		for _, n := range r.carriers() {
 			askDrvinfo(b, n)
-			askStats(b, n, asFirst)
-			if ownsLink(n) {
+			if ownsLink(n) { // A VLAN or bond has no counters or pause of its own.
+				askStats(b, n, asFirst)
 				askPause(b, n)
 				askLink(b, n)
 			}

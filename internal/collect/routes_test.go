@@ -55,6 +55,12 @@ func TestRoutes(t *testing.T) {
 			}),
 			body(t, []byte{unix.AF_INET, 0, 0, 0, 255, 0, 0, 1, 0, 0, 0, 0}, nil),
 			body(t, []byte{unix.AF_INET, 0, 0, 0, 9, 0, 0, 7, 0, 0, 0, 0}, func(ae *netlink.AttributeEncoder) { ae.Uint32(unix.FRA_PRIORITY, 50) }),
+			body(t, []byte{unix.AF_INET, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}, func(ae *netlink.AttributeEncoder) {
+				ae.Uint32(unix.FRA_PRIORITY, 300)
+				ae.Uint32(unix.FRA_TABLE, 77)
+				ae.Uint32(unix.FRA_FWMARK, 1)
+			}),
+			body(t, []byte{unix.AF_INET, 0, 0, 0, 9, 0, 0, 1, 2, 0, 0, 0}, func(ae *netlink.AttributeEncoder) { ae.Uint32(unix.FRA_PRIORITY, 301) }),
 			body(t, []byte{128, 0, 0, 0, 253, 0, 0, 1, 0, 0, 0, 0}, nil)),
 	}
 	s := collected(t, answers(replies), facts.Links, facts.RoutesSource)
@@ -69,6 +75,8 @@ func TestRoutes(t *testing.T) {
 		{Family: "ipv4", Priority: 0, Table: 255},
 		{Family: "ipv4", Priority: 50},
 		{Family: "ipv4", Priority: 200, Src: "192.0.2.7/32", OIF: "eth3", Table: 1000},
+		{Family: "ipv4", Priority: 300, Table: 77, Narrower: true},
+		{Family: "ipv4", Priority: 301, Table: 9, Narrower: true},
 	})
 }
 

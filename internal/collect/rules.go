@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 const (
 	sizeofRuleHdr = 12 // struct fib_rule_hdr
 	ruleToTable   = 1  // FR_ACT_TO_TBL
+	ruleInvert    = 2  // FIB_RULE_INVERT, of the flags
 )
 
 func ruleDump() hostio.Op {
@@ -30,6 +32,7 @@ func parseRule(body []byte) (facts.Rule, error) {
 	}
 	rule := facts.Rule{Family: familyName(body[0]), Table: int(body[4])}
 	action, bits := body[7], int(body[2])
+	rule.Narrower = body[1] != 0 || body[3] != 0 || binary.NativeEndian.Uint32(body[8:])&ruleInvert != 0
 	var src netip.Addr
 	err := attributes(body, sizeofRuleHdr, func(ad *netlink.AttributeDecoder) {
 		switch ad.Type() {
@@ -43,6 +46,9 @@ func parseRule(body []byte) (facts.Rule, error) {
 			rule.Priority = int(ad.Uint32())
 		case unix.FRA_TABLE:
 			rule.Table = int(ad.Uint32())
+		case unix.FRA_FWMARK, unix.FRA_TUN_ID, unix.FRA_L3MDEV, unix.FRA_UID_RANGE, unix.FRA_IP_PROTO,
+			unix.FRA_SPORT_RANGE, unix.FRA_DPORT_RANGE:
+			rule.Narrower = true
 		}
 	})
 	if err != nil {

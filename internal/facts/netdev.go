@@ -148,7 +148,10 @@ type Rule struct {
 	Src      string `json:"src,omitempty"`
 	IIF      string `json:"iif,omitempty"`
 	OIF      string `json:"oif,omitempty"`
-	Table    int    `json:"table"`
+	Table    int    `json:"table"` // 0: the rule looks no table up
+	// Narrower is whether the rule selects by more than is shown here: a mark, a
+	// destination, ports, users, or the inverse of what is shown.
+	Narrower bool `json:"narrower,omitempty"`
 }
 
 // Neighbor is one entry of the neighbour table.
