@@ -50,7 +50,7 @@ func childMain(log string) {
 			for begun := time.Now(); time.Since(begun) < 3*hangDeadline; {
 			}
 		case strings.HasSuffix(name, "spin"):
-			for {
+			for begun := time.Now(); time.Since(begun) < time.Hour; {
 			}
 		case strings.HasSuffix(name, "crash"):
 			os.Exit(3)
