@@ -25,13 +25,16 @@ var netnsHasNetdev = register(&Check{
 		usable := false
 		var without []PortRef
 		for port := range p.Ports(OnEthernet) {
-			switch inside := s.Netdev(port.Netdev.Or("")) != nil; {
-			case inside:
+			known := port.Netdev.Known()
+			switch {
+			case s.Netdev(port.Netdev.Or("")) != nil:
 				usable = true
-			case len(port.GIDs) > 0: // GIDs prove a netdev that the link list lacks.
+			case linksCut(s):
 				p.Unread(port.String(), "netdev")
-			case s.Host.InitNetns.Or(true) && len(port.Device.NetnsNetdevs) > 0:
-				p.Unread(port.String(), "netdev") // Its netdev is here, which of them is not known.
+			case known || !s.Host.InitNetns.Or(true):
+				without = append(without, port)
+			case len(port.GIDs) > 0 || len(port.Device.NetnsNetdevs) > 0:
+				p.Unread(port.String(), "netdev") // It is here, which of them is not known.
 			default:
 				without = append(without, port)
 			}
@@ -64,4 +67,12 @@ func initNetns(h facts.Host) string {
 		return "that of process 1"
 	}
 	return "not that of process 1"
+}
+
+// linksCut reports whether the list of netdevs may lack some: a copied tree
+// holds what was copied, and a dump can break off.
+func linksCut(s *facts.Snapshot) bool {
+	return s.Origin == facts.Tree || slices.ContainsFunc(s.Gaps, func(g facts.Gap) bool {
+		return g.Source == facts.Links && (g.Kind == facts.Timeout || g.Kind == facts.Malformed)
+	})
 }

@@ -21,6 +21,10 @@ var openFiles = register(&Check{
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.ProcessList, facts.ProcLimits, facts.UnitFiles)
+		if len(s.Devices) == 0 {
+			p.Otherwise(noDevice)
+			return
+		}
 		p.Otherwise("no process uses RDMA or launches jobs that do")
 		for _, proc := range byPID(s) {
 			service, launcher := launches(proc.Services)
