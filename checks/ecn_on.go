@@ -62,7 +62,7 @@ func judgeECN(p *Pass, port PortRef, n *facts.Netdev) {
 		}
 		if drops := dropped(n); len(drops) > 0 {
 			f.Severity = Warn
-			f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", total(drops))
+			f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", most(drops))
 			for _, g := range drops {
 				f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+n.Name+" ", p.snap.Between(facts.Ethtool)))
 			}

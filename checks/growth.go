@@ -69,10 +69,11 @@ func moved(source string, v facts.Counter, delta uint64, interval time.Duration)
 	return Evidence{source, value}
 }
 
-// total adds up the growth.
-func total(gs []grown) (n uint64) {
+// most is the largest growth. A NIC counts one lost packet in the counter of
+// its priority and in that of the port, so adding up would count it twice.
+func most(gs []grown) (n uint64) {
 	for _, g := range gs {
-		n += g.Delta
+		n = max(n, g.Delta)
 	}
 	return n
 }

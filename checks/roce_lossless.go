@@ -55,7 +55,7 @@ func reportPFCOff(p *Pass, q qosPort, pfc facts.PFC, v qosVerdict) {
 	}
 	if drops := dropped(q.Netdev); len(drops) > 0 {
 		f.Severity, f.Confidence = Fail, Likely
-		f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", total(drops))
+		f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", most(drops))
 		for _, g := range drops {
 			f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+q.Netdev.Name+" ", p.snap.Between(facts.Ethtool)))
 		}
@@ -96,7 +96,7 @@ func reportElsewhere(p *Pass, q qosPort, pfc facts.PFC, v qosVerdict) {
 	}
 	if drops := dropped(q.Netdev); len(drops) > 0 {
 		f.Severity = Fail
-		f.Message += fmt.Sprintf("; %d packets were discarded between the samples", total(drops))
+		f.Message += fmt.Sprintf("; %d packets were discarded between the samples", most(drops))
 		for _, g := range drops {
 			f.Evidence = append(f.Evidence, g.evidence("ethtool -S "+q.Netdev.Name+" ", p.snap.Between(facts.Ethtool)))
 		}
