@@ -13,7 +13,7 @@ var ethernetPortUp = register(&Check{
 		"nothing uses is no fault.",
 	Layer: Link,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
-	Uses:  []facts.Source{facts.ProcessList, facts.Ethtool},
+	Uses:  []facts.Source{facts.ProcessList, facts.Ethtool, facts.RDMANetlink},
 	Codes: []string{"port-admin-down", "port-no-carrier", "port-down-unused", "port-wrong-cabled", "link-fec-mismatch", "module-fault"},
 	Params: Params{
 		"port-admin-down":   portParams,

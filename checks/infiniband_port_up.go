@@ -15,7 +15,7 @@ var infinibandPortUp = register(&Check{
 		"subnet manager keeps out.",
 	Layer: Link,
 	Needs: []facts.Source{facts.SysfsRDMA},
-	Uses:  []facts.Source{facts.Links, facts.ProcessList},
+	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
 	Codes: []string{"port-polling", "port-admin-down", "port-no-subnet-manager", "port-not-admitted", "port-armed",
 		"port-down-unused", "port-wrong-cabled"},
 	Params: Params{

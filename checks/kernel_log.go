@@ -10,7 +10,7 @@ var kernelLog = register(&Check{
 		"ones are history.",
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.KernelLog},
-	Uses:  []facts.Source{facts.Links, facts.ProcessList},
+	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
 	Codes: []string{"firmware-health", "module-fault", "kernel-log-rdma-error", "gpu-fault"},
 	Params: Params{
 		"firmware-health":       logParams,

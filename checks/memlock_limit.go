@@ -14,7 +14,7 @@ var memlockLimit = register(&Check{
 		"initial user namespace. A small limit makes registration fail with ENOMEM, a limit of zero with EPERM.",
 	Layer: Limits,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.ProcLimits},
-	Uses:  []facts.Source{facts.ProcessList, facts.Links, facts.Namespaces},
+	Uses:  []facts.Source{facts.ProcessList, facts.Links, facts.Namespaces, facts.RDMANetlink},
 	Codes: []string{"memlock-low", "memlock-zero", "cap-ipc-lock-missing"},
 	Params: Params{
 		"memlock-low":          "limit user? rule_file? unit? pid?",

@@ -15,13 +15,13 @@ var netnsHasNetdev = register(&Check{
 		"fully usable device is enough.",
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
-	Uses:  []facts.Source{facts.Namespaces, facts.RDMANetlink},
+	Uses:  []facts.Source{facts.Namespaces, facts.RDMANetlink, facts.PCISysfs},
 	Codes: []string{"netns-no-netdev"},
 	Params: Params{
 		"netns-no-netdev": "device port pci? netdev? container?",
 	},
 	Run: func(p *Pass) {
-		s := p.Read(facts.Links, facts.Namespaces, facts.RDMANetlink)
+		s := p.Read(facts.Links, facts.Namespaces, facts.RDMANetlink, facts.PCISysfs)
 		usable := false
 		var without []PortRef
 		for port := range p.Ports(OnEthernet) {
@@ -31,6 +31,8 @@ var netnsHasNetdev = register(&Check{
 				usable = true
 			case linksCut(s):
 				p.Unread(port.String(), "netdev")
+			case s.Host.InitNetns.Or(false) && p.virtualFunction(port.Device):
+				p.NotApplicable("the netdev of virtual function %s was given to another namespace", port.Device.Name)
 			case known || !s.Host.InitNetns.Or(true):
 				without = append(without, port)
 			case len(port.GIDs) > 0 || len(port.Device.NetnsNetdevs) > 0:
@@ -53,6 +55,8 @@ var netnsHasNetdev = register(&Check{
 			}
 			if name, ok := port.Netdev.Get(); ok {
 				f.Message = fmt.Sprintf("netdev %s of the device is not in this network namespace: no GID is usable here", name)
+				f.Evidence[0] = Evidence{"RDMA_NLDEV_ATTR_NDEV_NAME " + port.String(), name}
+				f.Evidence = append(f.Evidence, Evidence{"ip link show dev " + name, "no such device"})
 			}
 			p.Report(f)
 		}

@@ -13,7 +13,7 @@ var nodeGUID = register(&Check{
 		"the host sets it.",
 	Layer: Addressing,
 	Needs: []facts.Source{facts.SysfsRDMA},
-	Uses:  []facts.Source{facts.Links, facts.ProcessList},
+	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
 	Codes: []string{"node-guid-zero"},
 	Params: Params{
 		"node-guid-zero": "device pci?",

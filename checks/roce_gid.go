@@ -14,7 +14,7 @@ var roceGID = register(&Check{
 		"address only the link-local default GID is there, which reaches no other subnet and which IPv4 peers refuse.",
 	Layer: Addressing,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
-	Uses:  []facts.Source{facts.ProcessList},
+	Uses:  []facts.Source{facts.ProcessList, facts.RDMANetlink},
 	Codes: []string{"gid-none", "gid-only-link-local", "gid-v1-only"},
 	Params: Params{
 		"gid-none":            "device port netdev pci?",

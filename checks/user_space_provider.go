@@ -15,7 +15,7 @@ var userSpaceProvider = register(&Check{
 		"folder names. A device of the kernel without a provider does not appear in ibv_devinfo.",
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.LibraryFiles},
-	Uses:  []facts.Source{facts.Links, facts.ProcessList},
+	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
 	Codes: []string{"provider-missing", "provider-abi-mismatch"},
 	Params: Params{
 		"provider-missing":      "device? provider? driver_file? library? pci?",

@@ -13,7 +13,7 @@ var verbsModules = register(&Check{
 		"/dev/infiniband/rdma_cm, without which programs that connect with rdma_cm cannot start.",
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.ModuleList},
-	Uses:  []facts.Source{facts.ModuleIndex, facts.CharDevNodes, facts.Links, facts.ProcessList},
+	Uses:  []facts.Source{facts.ModuleIndex, facts.CharDevNodes, facts.Links, facts.ProcessList, facts.RDMANetlink},
 	Codes: []string{"uverbs-missing", "rdma-ucm-missing"},
 	Params: Params{
 		"uverbs-missing":   "module path",

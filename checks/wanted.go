@@ -13,13 +13,13 @@ import (
 // InfiniBand port has link, or most of its siblings are up) and why. A check
 // that asks uses links and processes.
 func (p *Pass) Wanted(port PortRef) (bool, string) {
-	s := p.Read(facts.Links, facts.ProcessList)
+	s := p.Read(facts.Links, facts.ProcessList, facts.RDMANetlink)
 	return wanted(s, p.opt, port)
 }
 
 // WantedDevice reports whether any port of d is wanted, and why.
 func (p *Pass) WantedDevice(d *facts.Device) (bool, string) {
-	s := p.Read(facts.Links, facts.ProcessList)
+	s := p.Read(facts.Links, facts.ProcessList, facts.RDMANetlink)
 	if slices.Contains(p.opt.Wanted, d.Name) {
 		return true, byName
 	}
@@ -82,6 +82,15 @@ func wantedWithoutLink(s *facts.Snapshot, opt Options, port PortRef) (bool, stri
 	for _, proc := range byPID(s) {
 		if opens(proc, port.Device) {
 			return true, opener(proc, port.Device)
+		}
+	}
+	// Whose files other users' processes have open is not told to everyone; how
+	// many objects they hold is.
+	if len(port.Device.Ports) == 1 {
+		for _, kind := range []string{"ctx", "cm_id"} {
+			if n := port.Device.Resources[kind].Current; n > 0 {
+				return true, fmt.Sprintf("%d objects of kind %s are in use", n, kind)
+			}
 		}
 	}
 	if name, ok := port.Netdev.Get(); ok {
