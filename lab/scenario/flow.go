@@ -27,8 +27,8 @@ type Outcome struct {
 	Cured bool `json:"cured"`
 	// OwnCure says that the scenario brought the cure.
 	OwnCure bool `json:"own_cure"`
-	// Undone says that Cured was reached by taking the fault back, since the
-	// finding asks for nothing.
+	// Undone says that Cured was reached by taking the fault back, since
+	// information asks for nothing.
 	Undone bool `json:"undone"`
 	// Problems are what went wrong, none if it passed.
 	Problems []string `json:"problems"`
@@ -113,7 +113,7 @@ func (f *flow) steps(ctx context.Context) error {
 	if f.s.Healthy() || report.Top() != f.s.Want[0] {
 		return nil
 	}
-	if report.Diagnoses[0].Severity == "info" && !f.s.OwnCure() {
+	if report.Diagnoses[0].Severity == "info" && !f.s.OwnCure() && len(f.s.Undo) == 0 {
 		return nil // Information: nothing is broken that could be cured.
 	}
 	return f.cure(ctx, report)
@@ -199,10 +199,6 @@ func (f *flow) replay(ctx context.Context, live Report) error {
 // again.
 func (f *flow) cure(ctx context.Context, sick Report) error {
 	if len(f.s.Undo) > 0 {
-		if commands, err := runnable(sick.Diagnoses[0]); err == nil {
-			return fmt.Errorf("%w: undo: %s has a fix of its own: %q", errBroken,
-				sick.Diagnoses[0].Code, commands)
-		}
 		if err := f.runSteps(ctx, "undo", f.s.Undo); err != nil {
 			return err
 		}

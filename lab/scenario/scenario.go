@@ -79,8 +79,8 @@ type Scenario struct {
 	Cure []Step `yaml:"cure"`
 	// Why says why the product's fix cannot be run in the lab.
 	Why string `yaml:"why"`
-	// Undo takes the fault back where the top diagnosis is information that
-	// asks for nothing: there is no cure, but the finding must go.
+	// Undo takes the fault back where the top diagnosis is information:
+	// nothing is broken that could be cured, but the finding must go.
 	Undo []Step `yaml:"undo"`
 	// RecheckUser is who runs the doctor after the cure, User if empty.
 	RecheckUser string `yaml:"recheck_user"`
