@@ -101,8 +101,10 @@ func (f *flow) steps(ctx context.Context) error {
 	if err := f.sameModules(ctx, modules, "check"); err != nil {
 		return err
 	}
-	if err := f.replay(ctx, report); err != nil {
-		return err
+	if !f.s.Compare { // What is compared is recordings already.
+		if err := f.replay(ctx, report); err != nil {
+			return err
+		}
 	}
 	if err := f.sameModules(ctx, modules, "record"); err != nil {
 		return err
@@ -123,9 +125,7 @@ func (f *flow) steps(ctx context.Context) error {
 // after the cure.
 func (f *flow) check(ctx context.Context, user string, args []string) (Report,
 	json.RawMessage, error) {
-	argv := append([]string{doctorPath, "check", "--json", "--interval", "1s"},
-		args...)
-	r, err := f.doctor(ctx, user, argv)
+	r, err := f.examine(ctx, user, args)
 	if err != nil {
 		return Report{}, nil, err
 	}
@@ -139,25 +139,6 @@ func (f *flow) check(ctx context.Context, user string, args []string) (Report,
 	}
 	f.out.Problems = append(f.out.Problems, f.s.Judge(report, r.ExitCode)...)
 	return report, r.Stdout, nil
-}
-
-// doctor runs one command of the doctor as a user.
-func (f *flow) doctor(ctx context.Context, user string, argv []string) (
-	lab.Result, error) {
-	c := lab.Cmd{Argv: argv, Cgroup: f.cgroup(), Timeout: f.s.Timeout}
-	if user != "root" {
-		// A login, so that pam_limits sets what a person would have.
-		c.Argv = []string{"su", "-s", "/bin/sh", "-c", shellJoin(argv), user}
-	}
-	r, err := f.guests["a"].Run(ctx, c)
-	if err != nil {
-		return r, fmt.Errorf("%w: %w", errBroken, err)
-	}
-	if r.TimedOut {
-		return r, fmt.Errorf("%s did not end in %v", strings.Join(argv[1:], " "),
-			f.s.Timeout)
-	}
-	return r, nil
 }
 
 // replay records the sick host and compares what a check of the recording
@@ -227,8 +208,7 @@ func (f *flow) cure(ctx context.Context, sick Report) error {
 	if err := f.startDuring(ctx); err != nil {
 		return err
 	}
-	r, err := f.doctor(ctx, f.s.RecheckUser, append([]string{doctorPath, "check",
-		"--json", "--interval", "1s"}, f.s.Args...))
+	r, err := f.examine(ctx, f.s.RecheckUser, f.s.Args)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,12 @@ type Scenario struct {
 	// User is who runs the doctor, root if empty. Another user logs in
 	// through su, so that the limits of limits.conf(5) apply.
 	User string `yaml:"user"`
+	// Netns is the network namespace of host a that the doctor runs in, as a
+	// container would, if set. Setup or Fault makes it.
+	Netns string `yaml:"netns"`
+	// Compare says that the doctor records every host and compares the
+	// recordings, instead of checking host a.
+	Compare bool `yaml:"compare"`
 	// Modules are loaded on every host, "name parameter=value ..." each.
 	Modules []string `yaml:"modules"`
 	// Use names scripts of lab/scenarios/use, run before Setup on host a.
@@ -227,6 +233,12 @@ func (s Scenario) check() error {
 		if !slices.Contains(kernels.Series(), k) {
 			bad("kernel %q: want some of %q", k, kernels.Series())
 		}
+	}
+	if s.Netns != "" && !idPattern.MatchString(s.Netns) {
+		bad("netns %q: want lower case words joined by -", s.Netns)
+	}
+	if s.Compare && len(s.Hosts()) < 2 {
+		bad("compare: topology %s has one host", s.Topology)
 	}
 	for _, user := range []string{s.User, s.RecheckUser} {
 		if !userPattern.MatchString(user) {

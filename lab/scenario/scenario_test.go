@@ -56,6 +56,8 @@ func TestParseErrors(t *testing.T) {
 		{"status", good + "want_status: {x: passed}\n", "passed"},
 		{"healthy with an order", good + "order: [x]\n", "healthy"},
 		{"user", good + "user: \"a b\"\n", "user"},
+		{"netns", good + "netns: a b\n", "netns"},
+		{"one host compared", good + "compare: true\n", "compare"},
 		{"timeout", good + "timeout: 1h\n", "timeout"},
 		{"twice", good + "id: b\n", "id"},
 		{"no mapping", "[1, 2]", ""},
