@@ -19,6 +19,8 @@ var bodyParsers = []func([]byte){
 	func(b []byte) { parseRoute(b, func(int) string { return "eth2" }) },
 	func(b []byte) { parseRule(b) },
 	func(b []byte) { parseNeighbour(b) },
+	func(b []byte) { parseFilterChain(b) },
+	func(b []byte) { parseFilterRule(b) },
 	func(b []byte) { parseNLDevice(b) },
 	func(b []byte) { parseNLPort(b) },
 	func(b []byte) { parseNLSys(b, &facts.RDMA{}) },
@@ -44,6 +46,7 @@ func FuzzNetlinkMessage(f *testing.F) {
 		neighbourBody(f, unix.AF_INET, 2, 2, []byte{192, 0, 2, 1}, []byte{2, 0, 0, 0, 0, 1}),
 		nlDevice(f, 1, "rxe0", "roce", 1), nlPort(f, 1, 4, 5, "eth2"), nlResource(f, "rxe0"), nlStats(f, 1), nlChardev(f, "uverbs0", 14),
 		dcbBody(f, 1), linkModesBody(f),
+		chainBody(f, "input", 1, 0), ruleBody(f, "input", append(toRoCE, verdict(0))...),
 		{0xff, 0xff, 0xff, 0xff}, {4, 0, 1, 0}, {0, 0, 0, 0},
 	}
 	for _, s := range seeds {
@@ -71,10 +74,11 @@ func FuzzNetlinkReply(f *testing.F) {
 			"route/link-dump", "route/address-dump", "route/qdisc-dump", "route/route-dump-ipv4", "route/route-dump-ipv6",
 			"route/rule-dump", "route/neighbour-dump", "rdma/device-dump", "rdma/sys-get", "rdma/resource-dump",
 			"rdma/port-dump.rxe0", "rdma/uverbs-get.rxe0", "rdma/stat-get.rxe0/1", "route/dcb-ieee-get.eth2",
+			"netfilter/chain-dump", "netfilter/rule-dump",
 			"ethtool/linkmodes-get.eth2", "ethtool/linkstate-get.eth2", "ethtool/fec-get.eth2",
 		} {
 			h.Put("netlink:"+op, text)
 		}
-		collected(t, h, facts.Links, facts.RoutesSource, facts.NeighSource, facts.RDMANetlink, facts.DCBNetlink, facts.Ethtool)
+		collected(t, h, facts.Links, facts.RoutesSource, facts.NeighSource, facts.RDMANetlink, facts.DCBNetlink, facts.Ethtool, facts.FilterSource)
 	})
 }

@@ -30,6 +30,7 @@ type Snapshot struct {
 	Routes    []Route       `json:"routes,omitempty"`    // as the kernel lists them
 	Rules     []Rule        `json:"rules,omitempty"`     // by priority
 	Neighbors []Neighbor    `json:"neighbors,omitempty"` // by netdev, then address
+	Filter    []FilterChain `json:"filter,omitempty"`    // by family, hook, priority
 	PCI       []PCIFunction `json:"pci,omitempty"`       // sorted by Address
 	Modules   []Module      `json:"modules,omitempty"`   // sorted by Name
 	Kernel    KernelModules `json:"kernel_modules"`
@@ -66,6 +67,7 @@ const (
 	DCBNetlink   Source = "dcb"           // RTM_GETDCB
 	RoutesSource Source = "route"         // RTM_GETROUTE, RTM_GETRULE
 	NeighSource  Source = "neighbour"     // RTM_GETNEIGH
+	FilterSource Source = "filter"        // NFT_MSG_GETCHAIN, NFT_MSG_GETRULE
 	SysctlNet    Source = "sysctl-net"    // /proc/sys/net/ipv4
 	PCISysfs     Source = "pci"           // /sys/bus/pci/devices
 	ModuleList   Source = "module"        // /proc/modules, /sys/module

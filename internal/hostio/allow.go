@@ -90,6 +90,8 @@ func mayRequest(family string, request []byte) bool {
 		// RDMA_NL_NLDEV is client 5.
 		return typ>>10 == 5 && typ&0x300 == 0 && rdmaGet[uint8(typ)] &&
 			(typ&0xff != rdmaGetChardev || asksForUverbs(request))
+	case "netfilter":
+		return typ>>8 == unix.NFNL_SUBSYS_NFTABLES && (uint8(typ) == unix.NFT_MSG_GETCHAIN || uint8(typ) == unix.NFT_MSG_GETRULE)
 	case "ethtool":
 		return ethtoolGet[cmd]
 	case "devlink":

@@ -37,6 +37,13 @@ func (l *Live) netlink(op Op) Result {
 		if binary.NativeEndian.Uint16(request[4:])&0xff == rdmaGetChardev && !exists("/sys/module/ib_uverbs") && !exists("/sys/class/infiniband_verbs") {
 			return Result{Errno: unix.EOPNOTSUPP}
 		}
+	case "netfilter":
+		proto = unix.NETLINK_NETFILTER
+		// Opening the socket makes the kernel load nfnetlink, and asking a part of
+		// it that is not there loads that; without nf_tables this is its answer.
+		if !exists("/sys/module/nf_tables") {
+			return Result{Errno: unix.EPROTONOSUPPORT}
+		}
 	case "ethtool", "devlink":
 		id, res := l.familyID(family)
 		if res.Err() != nil {

@@ -141,6 +141,9 @@ func TestMayRequest(t *testing.T) {
 		{"ethtool", 0, unix.ETHTOOL_MSG_LINKMODES_GET, true}, {"ethtool", 0, unix.ETHTOOL_MSG_LINKMODES_SET, false},
 		{"ethtool", 0, unix.ETHTOOL_MSG_CABLE_TEST_ACT, false}, {"ethtool", 0, unix.ETHTOOL_MSG_FEC_SET, false},
 		{"devlink", 0, unix.DEVLINK_CMD_INFO_GET, true}, {"devlink", 0, unix.DEVLINK_CMD_HEALTH_REPORTER_DUMP_GET, false},
+		{"netfilter", 10<<8 | unix.NFT_MSG_GETRULE, 0, true}, {"netfilter", 10<<8 | unix.NFT_MSG_GETCHAIN, 0, true},
+		{"netfilter", 10<<8 | unix.NFT_MSG_NEWRULE, 0, false}, {"netfilter", 10<<8 | unix.NFT_MSG_DELTABLE, 0, false},
+		{"netfilter", 10<<8 | unix.NFT_MSG_GETRULE_RESET, 0, false}, {"netfilter", 1<<8 | unix.NFT_MSG_GETRULE, 0, false},
 		{"devlink", 0, unix.DEVLINK_CMD_RELOAD, false}, {"other", 0, 1, false},
 	}
 	chardev := func(client string) []byte {
