@@ -223,9 +223,8 @@ func (f *flow) cure(ctx context.Context, sick Report) error {
 		f.bad("after the cure: %s", problem)
 	}
 	// A doctor that has stopped looking finds nothing either.
-	if cured.Summary.Pass < f.s.MinPass {
-		f.bad("after the cure: %d checks passed, want at least %d",
-			cured.Summary.Pass, f.s.MinPass)
+	if n := f.s.judged(cured); n < f.s.MinPass {
+		f.bad("after the cure: %d checks passed, want at least %d", n, f.s.MinPass)
 	}
 	for _, finding := range cured.Findings() {
 		if finding.Code == f.s.Want[0] {

@@ -14,8 +14,8 @@ func (s Scenario) Judge(r Report, exit int) []string {
 	say := func(format string, args ...any) {
 		bad = append(bad, fmt.Sprintf(format, args...))
 	}
-	if r.Summary.Pass < s.MinPass {
-		say("%d checks passed, want at least %d", r.Summary.Pass, s.MinPass)
+	if n := s.judged(r); n < s.MinPass {
+		say("%d checks passed, want at least %d", n, s.MinPass)
 	}
 	if s.Exit != nil && exit != *s.Exit {
 		say("exit code %d, want %d", exit, *s.Exit)
@@ -46,6 +46,16 @@ func (s Scenario) Judge(r Report, exit int) []string {
 		return bad
 	}
 	return append(bad, s.judgeWanted(r)...)
+}
+
+// judged is how many checks passed, in a comparison how many there were that
+// came to a verdict: one alone looks at what is different there.
+func (s Scenario) judged(r Report) int {
+	n := r.Summary.Pass
+	if s.Compare {
+		n += r.Summary.Warn + r.Summary.Fail
+	}
+	return n
 }
 
 // judgeWanted compares the top diagnosis and the findings with Want.

@@ -229,6 +229,20 @@ func TestJudgeStatusAndOrder(t *testing.T) {
 	}
 }
 
+func TestJudgeComparison(t *testing.T) {
+	r, err := ParseReport([]byte(`{"summary": {"fail": 1, "exit_code": 1}, "checks": [{"status": "fail",
+		"findings": [{"code": "x", "severity": "fail"}]}], "diagnoses": [{"code": "x"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for compare, want := range map[bool]int{true: 0, false: 1} {
+		s := Scenario{MinPass: 1, Want: []string{"x"}, Compare: compare}
+		if got := s.Judge(r, 1); len(got) != want {
+			t.Errorf("compare %t: got %q, want %d problems", compare, got, want)
+		}
+	}
+}
+
 func FuzzParseReport(f *testing.F) {
 	f.Add([]byte(`{"summary": {"pass": 1}, "diagnoses": [{"code": "x", "fix": []}]}`))
 	f.Add([]byte(`{"checks": [{"findings": null}], "error": {"kind": "usage"}}`))
