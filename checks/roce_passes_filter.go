@@ -15,7 +15,7 @@ var rocePassesFilter = register(&Check{
 		"is lost without a word to the program. RoCE in hardware passes no packet filter of the host.",
 	Layer: Addressing,
 	Needs: []facts.Source{facts.SysfsRDMA},
-	Uses:  []facts.Source{facts.FilterSource, facts.ModuleList, facts.Links, facts.ProcessList},
+	Uses:  []facts.Source{facts.FilterSource, facts.RDMANetlink, facts.ModuleList, facts.Links, facts.ProcessList},
 	Codes: []string{"roce-filtered"},
 	Params: Params{
 		"roce-filtered": "device port netdev? pci? family table chain hook",
