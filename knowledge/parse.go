@@ -112,6 +112,9 @@ func (p *Page) readSections(body string, line int) error {
 		if s.must && *into[s.name] == "" {
 			return lineError(line, "section %q is missing or empty", s.name)
 		}
+		if ps := Placeholders(*into[s.name]); len(ps) > 0 {
+			return lineError(line, "section %q: {%s}: only steps and commands are filled in", s.name, ps[0])
+		}
 	}
 	return nil
 }

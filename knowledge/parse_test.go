@@ -77,6 +77,7 @@ func TestParsePageErrors(t *testing.T) {
 		{"reference", "https://example.org/a", "http://example.org/a", "x.md:20: reference"},
 		{"no references", "references:\n  - dcb-pfc(8)\n  - https://example.org/a\n", "", "x.md:2: references"},
 		{"section", "## Notes", "## Note", `x.md:29: section "Note"`},
+		{"placeholder in prose", "Because.", "Because of {netdev}.", `x.md:22: section "Cause": {netdev}: only steps`},
 		{"section twice", "## Notes", "## Cause", "x.md:29: section"},
 		{"order", "## Symptom", "## Notes", "x.md:26: section"},
 		{"no cause", "## Cause\nBecause.\n", "", `x.md:22: section "Cause"`},
