@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/lab"
@@ -26,7 +27,7 @@ func (f *flow) compare(ctx context.Context, user string, args []string) (
 	for _, host := range f.s.Hosts() {
 		file := "/tmp/lab-" + host + ".tar.gz"
 		r, err := f.doctorOn(ctx, host, user, []string{doctorPath, "record",
-			"--interval", "1s", "-o", file})
+			"--interval", f.s.interval(), "-o", file})
 		if err != nil {
 			return r, err
 		}
@@ -42,6 +43,15 @@ func (f *flow) compare(ctx context.Context, user string, args []string) (
 		argv = append(argv, file)
 	}
 	return f.doctor(ctx, user, argv)
+}
+
+// interval is the time between the doctor's samples: a recording has the one
+// that the check is told, else a busy host may be idle in it.
+func (s Scenario) interval() string {
+	if i := slices.Index(s.Args, "--interval"); i >= 0 && i+1 < len(s.Args) {
+		return s.Args[i+1]
+	}
+	return "1s"
 }
 
 // carry copies a file from a host to host a.

@@ -146,7 +146,7 @@ func (f *flow) check(ctx context.Context, user string, args []string) (Report,
 func (f *flow) replay(ctx context.Context, live Report) error {
 	const file = "/tmp/lab-recording.tar.gz"
 	r, err := f.doctor(ctx, f.s.User, []string{doctorPath, "record", "--interval",
-		"1s", "-o", file})
+		f.s.interval(), "-o", file})
 	if err != nil {
 		return err
 	}

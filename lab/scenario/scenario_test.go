@@ -229,6 +229,14 @@ func TestJudgeStatusAndOrder(t *testing.T) {
 	}
 }
 
+func TestInterval(t *testing.T) {
+	for want, args := range map[string][]string{"1s": {"--timeout", "9s"}, "5s": {"--interval", "5s"}} {
+		if got := (Scenario{Args: args}).interval(); got != want {
+			t.Errorf("args %q: got %q, want %q", args, got, want)
+		}
+	}
+}
+
 func TestJudgeComparison(t *testing.T) {
 	r, err := ParseReport([]byte(`{"summary": {"fail": 1, "exit_code": 1}, "checks": [{"status": "fail",
 		"findings": [{"code": "x", "severity": "fail"}]}], "diagnoses": [{"code": "x"}]}`))
