@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -57,8 +56,7 @@ func (p *program) explain(args []string, asJSON bool) error {
 		e.Pages = []*knowledge.Page{}
 	}
 	if asJSON {
-		enc := json.NewEncoder(p.out)
-		enc.SetEscapeHTML(false)
+		enc := report.NewEncoder(p.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}

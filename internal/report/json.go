@@ -15,9 +15,8 @@ const ToolName = "rdmadoctor"
 
 // JSON writes the document, indented, with a newline at its end.
 func JSON(w io.Writer, d *Document) error {
-	e := json.NewEncoder(w)
+	e := NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
 	if err := e.Encode(d); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -31,9 +30,7 @@ var _ Handler = (*JSONL)(nil)
 
 // NewJSONL writes the stream to w.
 func NewJSONL(w io.Writer) *JSONL {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return &JSONL{enc: e}
+	return &JSONL{enc: NewEncoder(w)}
 }
 
 func (j *JSONL) line(m Message) error {
