@@ -23,7 +23,11 @@ func main() { os.Exit(start(os.Args[1:])) }
 func start(args []string) int {
 	// Writing to a reader that went away is an error like any other.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // Under nohup it is.
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // A second signal ends the program at once.
 	p := &program{args: args, in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}

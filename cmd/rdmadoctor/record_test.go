@@ -16,6 +16,12 @@ import (
 // A recording that is interrupted between its samples holds the first, and
 // nothing half written stays beside it.
 func TestRecordInterrupted(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) { recordInterrupted(t, sig) })
+	}
+}
+
+func recordInterrupted(t *testing.T, sig syscall.Signal) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	dir := t.TempDir()
@@ -34,7 +40,7 @@ func TestRecordInterrupted(t *testing.T) {
 			t.Fatal("it never began")
 		}
 	}
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+	if err := c.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
