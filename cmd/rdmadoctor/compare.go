@@ -28,6 +28,9 @@ report with a snapshot, or a copied /sys tree.`,
 			if err := exam.checkFailOn(); err != nil {
 				return err
 			}
+			if exam.timeout < 0 {
+				return negativeTimeout(exam.timeout)
+			}
 			word, err := format.choose(formats, "text")
 			if err != nil {
 				return err

@@ -55,8 +55,10 @@ func machineFormat(args []string) string {
 	for i, a := range args {
 		name, value, has := strings.Cut(a, "=")
 		switch {
-		case name == "--json" && (!has || value == "true"):
-			return "json"
+		case name == "--json":
+			if yes, err := strconv.ParseBool(value); !has || err != nil || yes {
+				return "json" // A value that is none still asked for it.
+			}
 		case name == "--format" && !has && i+1 < len(args):
 			value = args[i+1]
 			fallthrough
@@ -131,7 +133,7 @@ func (f *examFlags) check() error {
 	case f.interval < 0:
 		return usagef("0s takes one sample", "--interval %v is negative", f.interval)
 	case f.timeout < 0:
-		return usagef("a time is written 500ms, 10s, 2m", "--timeout %v is negative", f.timeout)
+		return negativeTimeout(f.timeout)
 	case f.timeout == 0:
 		f.timeout = defaultTimeout + f.interval
 	}
@@ -148,6 +150,10 @@ func (f *examFlags) check() error {
 		return &usageError{err, hint}
 	}
 	return err
+}
+
+func negativeTimeout(d time.Duration) error {
+	return usagef("a time is written 500ms, 10s, 2m", "--timeout %v is negative", d)
 }
 
 func (f *examFlags) checkFailOn() error {

@@ -82,7 +82,8 @@ func (p *program) record(ctx context.Context, file string, exam *examFlags) erro
 		p.code = report.ExitInterrupted
 	}
 	if file != "-" {
-		_, err = fmt.Fprintf(p.out, "wrote %s: %s; examine it with rdmadoctor check --from %s\n", file, rec.Summary(), file)
+		_, err = fmt.Fprintf(p.out, "wrote %s: %s; examine it with rdmadoctor check --from %s\n",
+			report.Clean(file), rec.Summary(), report.Clean(file))
 	}
 	return err
 }

@@ -75,6 +75,11 @@ func (p *program) completionCommand(root *cobra.Command) {
 	var shells []string
 	for _, s := range c.Commands() {
 		shells = append(shells, s.Name())
+		script := s.RunE
+		s.RunE = func(c *cobra.Command, args []string) error {
+			p.running = true // What fails from here on is the writing.
+			return script(c, args)
+		}
 	}
 	hint := "it knows " + strings.Join(shells, ", ")
 	c.Args = func(_ *cobra.Command, args []string) error {
