@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/lab/kernels"
+	"github.com/rdmadoctor/rdmadoctor/lab/wire"
 )
 
 // needLab skips a test that boots guests with -short and where something is
@@ -58,6 +59,7 @@ func TestGuest(t *testing.T) {
 			t.Run("timeout", func(t *testing.T) { testTimeout(t, g) })
 			t.Run("start", func(t *testing.T) { testStart(t, g) })
 			t.Run("files", func(t *testing.T) { testFiles(t, g) })
+			t.Run("terminal", func(t *testing.T) { testTerminal(t, g) })
 			t.Run("concurrent", func(t *testing.T) { testConcurrent(t, g) })
 			t.Run("reset", func(t *testing.T) { testReset(t, g) })
 			t.Run("dirty", func(t *testing.T) { testDirty(t, g) })
@@ -189,4 +191,39 @@ func testConcurrent(t *testing.T, g *Guest) {
 		})
 	}
 	wait.Wait()
+}
+
+// testTerminal runs a program on a terminal, types, and changes its size.
+func testTerminal(t *testing.T, g *Guest) {
+	var out limitedBuffer
+	p, err := g.Start(Cmd{Terminal: &wire.Size{Rows: 30, Columns: 100},
+		Script: `test -t 0 && test -t 1 && stty size
+			trap 'stty size; exit 3' WINCH
+			read word; echo "got $word"
+			while :; do sleep 0.1; done`}, &out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); ; {
+			if strings.Contains(string(out.Bytes()), want) {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("got %q, want %q in it", out.Bytes(), want)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	wait("30 100\r\n")
+	p.Write([]byte("key\n"))
+	wait("got key\r\n")
+	if err := p.Resize(wire.Size{Rows: 40, Columns: 120}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Wait(t.Context())
+	if err != nil || r.ExitCode != 3 {
+		t.Errorf("got exit code %d, %v, want 3", r.ExitCode, err)
+	}
+	wait("40 120\r\n")
 }

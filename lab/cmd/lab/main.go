@@ -2,6 +2,7 @@
 //
 //	lab setup                    download the kernels
 //	lab run [flags]              run the scenarios
+//	lab open [flags] ID          rdmadoctor in a sick guest, on this terminal
 //	lab exec [flags] SCRIPT...   boot a guest, run the script in it
 //
 // Exit codes: 0; 1 a scenario failed; the script's own; 64 usage; 69 something is missing on this
@@ -46,6 +47,8 @@ func commands() []command {
 		{"setup", "", "download the kernels into the cache", setup},
 		{"run", "[-kernel 6.1] [-only ID,...] [-doctor FILE] [-json]",
 			"run scenarios and print their table", runScenarios},
+		{"open", "[-kernel 6.1] [-doctor FILE] [-shell] ID",
+			"boot a scenario and open rdmadoctor, or a shell, in it", open},
 		{"exec", "[-kernel 6.1] [-user NAME] [-tools FILE,...] SCRIPT...",
 			"boot a guest and run a script in it", execute},
 	}

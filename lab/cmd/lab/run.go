@@ -27,26 +27,17 @@ func runScenarios(ctx context.Context, args []string) (int, error) {
 		fmt.Fprintf(os.Stderr, "lab run: unexpected %q\n", flags.Arg(0))
 		return 0, errUsage
 	}
-	dir, schema, err := scenario.Repository()
+	o, done, err := suiteOptions(ctx, *doctor)
 	if err != nil {
 		return 0, err
 	}
-	o := scenario.Options{Dir: dir, Schema: schema, Doctor: *doctor, Log: os.Stderr}
+	defer done()
+	o.Log = os.Stderr
 	if *series != "all" {
 		o.Kernels = strings.Split(*series, ",")
 	}
 	if *only != "" {
 		o.Only = strings.Split(*only, ",")
-	}
-	if o.Doctor == "" {
-		tmp, err := os.MkdirTemp("", "rdmadoctor-build-")
-		if err != nil {
-			return 0, err
-		}
-		defer os.RemoveAll(tmp)
-		if o.Doctor, err = scenario.BuildDoctor(ctx, tmp); err != nil {
-			return 0, err
-		}
 	}
 	suite, err := scenario.New(ctx, o)
 	if err != nil {
@@ -66,4 +57,27 @@ func runScenarios(ctx context.Context, args []string) (int, error) {
 		return 1, nil
 	}
 	return 0, runErr
+}
+
+// suiteOptions are the repository's scenarios with a doctor, built if none is
+// given. What was built is removed by done.
+func suiteOptions(ctx context.Context, doctor string) (o scenario.Options,
+	done func(), err error) {
+	done = func() {}
+	if o.Dir, o.Schema, err = scenario.Repository(); err != nil {
+		return o, done, err
+	}
+	if o.Doctor = doctor; doctor != "" {
+		return o, done, nil
+	}
+	tmp, err := os.MkdirTemp("", "rdmadoctor-build-")
+	if err != nil {
+		return o, done, err
+	}
+	done = func() { os.RemoveAll(tmp) }
+	if o.Doctor, err = scenario.BuildDoctor(ctx, tmp); err != nil {
+		done()
+		return o, func() {}, err
+	}
+	return o, done, nil
 }
