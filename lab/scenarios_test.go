@@ -15,7 +15,11 @@ import (
 // works on a few scenarios: ids separated by commas.
 const onlyEnv = "RDMADOCTOR_LAB_ONLY"
 
-// TestScenarios runs rdmadoctor against every scenario on both kernels.
+// allEnv names an environment variable that, when it is set, runs every
+// scenario on both kernels; else most run on one.
+const allEnv = "RDMADOCTOR_LAB_ALL"
+
+// TestScenarios runs rdmadoctor against every scenario.
 func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots guests, left out with -short")
@@ -36,9 +40,10 @@ func TestScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := scenario.Options{Dir: dir, Schema: schema, Doctor: doctor, Log: t.Output()}
+	o := scenario.Options{Dir: dir, Schema: schema, Doctor: doctor, Log: t.Output(),
+		Spread: os.Getenv(allEnv) == ""}
 	if only := os.Getenv(onlyEnv); only != "" {
-		o.Only = strings.Split(only, ",")
+		o.Only, o.Spread = strings.Split(only, ","), false
 	}
 	suite, err := scenario.New(t.Context(), o)
 	if err != nil {

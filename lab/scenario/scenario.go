@@ -31,6 +31,8 @@ type Scenario struct {
 	Topology string `yaml:"topology"`
 	// Kernels are the series to run on, all if empty.
 	Kernels []string `yaml:"kernels"`
+	// Always runs it on all of Kernels even when a suite is spread.
+	Always bool `yaml:"always"`
 	// User is who runs the doctor, root if empty. Another user logs in
 	// through su, so that the limits of limits.conf(5) apply.
 	User string `yaml:"user"`

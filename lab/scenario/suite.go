@@ -27,6 +27,10 @@ type Options struct {
 	Kernels []string
 	// Only are the ids to run, all if empty.
 	Only []string
+	// Spread runs a scenario on one of its kernels only, unless it says
+	// always: half of the time, and each is still run. It is always the same
+	// kernel, so that a failure comes again.
+	Spread bool
 	// Doctor is the rdmadoctor to examine with, a file of this host that
 	// runs in a guest.
 	Doctor string
@@ -73,6 +77,9 @@ func New(ctx context.Context, o Options) (*Suite, error) {
 			return !slices.Contains(o.Only, s.ID)
 		})
 	}
+	if o.Spread {
+		spread(all)
+	}
 	s := &Suite{opts: o, scenarios: all, scripts: scripts,
 		kernels: make(map[string]kernels.Kernel)}
 	if s.schema, err = newSchema(o.Schema); err != nil {
@@ -90,7 +97,20 @@ func New(ctx context.Context, o Options) (*Suite, error) {
 	return s, nil
 }
 
-// Scenarios lists what the suite runs.
+// spread leaves each scenario one of its kernels, taking turns.
+func spread(all []Scenario) {
+	turn := 0
+	for i, s := range all {
+		if s.Always || len(s.Kernels) < 2 {
+			continue
+		}
+		k := turn % len(s.Kernels)
+		all[i].Kernels = s.Kernels[k : k+1]
+		turn++
+	}
+}
+
+// Scenarios lists what the suite runs, with the kernels it runs each on.
 func (s *Suite) Scenarios() []Scenario { return slices.Clone(s.scenarios) }
 
 // Run runs all scenarios on all their kernels and returns what came of it.
