@@ -159,7 +159,16 @@ func (f *flow) replay(ctx context.Context, live Report) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
-	out, code, err := f.suite.replay(ctx, recording, f.s.Args)
+	files := make(map[string][]byte)
+	for _, arg := range f.s.Args {
+		if !strings.HasPrefix(arg, "/") {
+			continue
+		}
+		if files[arg], err = f.guests["a"].Get(ctx, arg); err != nil {
+			return fmt.Errorf("%w: file of args: %w", errBroken, err)
+		}
+	}
+	out, code, err := f.suite.replay(ctx, recording, f.s.Args, files)
 	if err != nil {
 		return err
 	}

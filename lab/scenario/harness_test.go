@@ -53,6 +53,8 @@ var trials = []trial{
 	{id: "record-fails", yaml: in("record-fails") + well, want: "record: exit code 70: cannot record"},
 	{id: "replay-differs", yaml: in("replay-differs") + sick, want: "recording is diagnosed as []",
 		cured: true},
+	{id: "file-in-args", yaml: "setup: [echo file > /root/lab-file, echo needs-file > /run/lab-mode]\n" +
+		well + "args: [--policy, /root/lab-file]\n"},
 	{id: "fix-fails", yaml: in("fix-fails") + sick, want: "exit code 9: no such cure"},
 	{id: "fix-useless", yaml: in("fix-useless") + sick, want: "after the cure still: warn lab-sick"},
 	{id: "fix-incomplete", yaml: in("fix-incomplete") + sick, want: "no fix that can be run on the host"},
@@ -142,7 +144,9 @@ func TestHarness(t *testing.T) {
 	}
 	var table strings.Builder
 	results.Table(&table)
-	if !strings.Contains(table.String(), "1 of 40 scenarios bring their own cure; 3 guests booted, 2") {
+	want := fmt.Sprintf("1 of %d scenarios bring their own cure; 3 guests booted, 2",
+		len(trials))
+	if !strings.Contains(table.String(), want) {
 		t.Errorf("table does not say how many cures and boots:\n%s", table.String())
 	}
 }
