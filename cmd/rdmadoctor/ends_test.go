@@ -75,6 +75,34 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// What kills the runtime itself (SIGQUIT stands for it) has no exit code that
+// says something of the host.
+func TestFatalIsNoVerdict(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := command(ctx, "check", "--format", "jsonl", "--interval", "1h")
+	c.Dir = t.TempDir()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), `"step":"wait"`) {
+			if err := c.Process.Signal(syscall.SIGQUIT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = c.Wait()
+	st, ok := c.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !st.Signaled() || st.Signal() != syscall.SIGABRT || st.CoreDump() {
+		t.Errorf("ended with %v, want SIGABRT and no core", c.ProcessState)
+	}
+}
+
 // explosive panics when it is read, as a fault of our own would.
 type explosive struct{}
 

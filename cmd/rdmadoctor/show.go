@@ -30,7 +30,7 @@ examination did.`,
 		Args:        arguments(1, 1, "the FILE of a report"),
 		RunE: p.runs(func(ctx context.Context, args []string) error {
 			other := "text"
-			if isTerminal(p.in) && isTerminal(p.out) {
+			if p.fullScreen() {
 				other = "tui"
 			}
 			word, err := format.choose(showFormats, other)

@@ -18,6 +18,15 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(f.Fd())
 }
 
+// fullScreen reports whether the screen can be shown to a person. A terminal
+// that calls itself dumb (Emacs' shell, many CI runners) would print its escape
+// sequences.
+func (p *program) fullScreen() bool {
+	return isTerminal(p.in) && isTerminal(p.out) && !p.dumb()
+}
+
+func (p *program) dumb() bool { return slices.Contains(p.environ, "TERM=dumb") }
+
 // A text report wider than this is harder to read, not easier.
 const widest = 100
 
@@ -47,7 +56,7 @@ func (p *program) writeText(d *report.Document) error {
 // progress shows on a terminal what the run is doing, in one line that goes
 // away again.
 func (p *program) progress(h report.Handler) (_ report.Handler, done func()) {
-	if !isTerminal(p.err) || slices.Contains(p.environ, "TERM=dumb") {
+	if !isTerminal(p.err) || p.dumb() {
 		return h, func() {}
 	}
 	shown := false
