@@ -31,6 +31,8 @@ var firmwareAnswers = register(&Check{
 				})
 			} else if g, ok := timedOut(s, d, facts.NotAsked); ok {
 				p.Unread(d.Name, g.What)
+			} else if len(d.Ports) == 0 { // Nothing that it answered was read.
+				p.Unread(d.Name, "ports")
 			}
 		}
 		for _, h := range logHits(s) {

@@ -18,7 +18,10 @@ var rdmaDevice = register(&Check{
 		"netns-exclusive":     netnsParams,
 	},
 	Run: func(p *Pass) {
-		for range p.Devices(nil) {
+		for d := range p.Devices(nil) {
+			if len(d.Ports) == 0 { // A name alone is no sign of health.
+				p.Unread(d.Name, "ports")
+			}
 		}
 		s := p.Read(facts.ModuleList, facts.ModuleIndex, facts.CharDevNodes, facts.Namespaces, facts.RDMANetlink)
 		if len(s.Devices) > 0 {
