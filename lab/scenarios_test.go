@@ -1,7 +1,9 @@
 package lab_test
 
 import (
+	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +21,10 @@ const onlyEnv = "RDMADOCTOR_LAB_ONLY"
 // scenario on both kernels; else most run on one.
 const allEnv = "RDMADOCTOR_LAB_ALL"
 
-// TestScenarios runs rdmadoctor against every scenario.
+var update = flag.Bool("update", false, "write what the run showed into docs/lab-results.md")
+
+// TestScenarios runs rdmadoctor against every scenario, and compares what
+// comes of it with the table in the docs.
 func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("boots guests, left out with -short")
@@ -54,6 +59,7 @@ func TestScenarios(t *testing.T) {
 		t.Error(err)
 	}
 	results.Table(t.Output())
+	document(t, results)
 	for _, s := range suite.Scenarios() {
 		for _, series := range s.Kernels {
 			t.Run(s.ID+"/"+series, func(t *testing.T) {
@@ -67,6 +73,64 @@ func TestScenarios(t *testing.T) {
 					t.Error(problem)
 				}
 			})
+		}
+	}
+}
+
+// document keeps docs/lab-results.md equal to what the lab shows.
+func document(t *testing.T, r scenario.Results) {
+	top, err := kernels.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(top, "docs", "lab-results.md")
+	old, err := os.ReadFile(file)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	var proofs []scenario.Proof
+	for _, o := range r.Outcomes {
+		if o.OK() {
+			proofs = append(proofs, o.Proof())
+		}
+	}
+	if *update {
+		known, _, err := scenario.Load(os.DirFS(filepath.Join(top, "lab/scenarios")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := scenario.Document(scenario.Merge(scenario.ReadDocument(string(old)), proofs, known))
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, p := range scenario.Missing(string(old), proofs) {
+		t.Errorf("docs/lab-results.md has no row for %+v", p)
+	}
+}
+
+// TestDocumentIsComplete finds each scenario and kernel in the docs, without
+// booting anything.
+func TestDocumentIsComplete(t *testing.T) {
+	top, err := kernels.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(top, "docs", "lab-results.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, _, err := scenario.Load(os.DirFS(filepath.Join(top, "lab/scenarios")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := scenario.ReadDocument(string(text))
+	for _, s := range known {
+		for _, k := range s.Kernels {
+			if !slices.ContainsFunc(have, func(p scenario.Proof) bool { return p.Scenario == s.ID && p.Kernel == k }) {
+				t.Errorf("docs/lab-results.md has no row for %s on %s", s.ID, k)
+			}
 		}
 	}
 }

@@ -17,12 +17,16 @@ type Results struct {
 	// Reboots counts those that replaced a guest which could not be brought
 	// back to its state at boot, or which had failed.
 	Reboots int `json:"reboots"`
+	// Repeated counts scenarios that were run once more, because their own
+	// steps had failed before the doctor was judged.
+	Repeated int `json:"repeated"`
 }
 
 func (r *Results) add(o Results) {
 	r.Outcomes = append(r.Outcomes, o.Outcomes...)
 	r.Boots += o.Boots
 	r.Reboots += o.Reboots
+	r.Repeated += o.Repeated
 }
 
 // Failed lists the outcomes that did not pass.
@@ -109,6 +113,7 @@ func (r Results) Table(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "%d runs, %d failed; %d of %d scenarios bring their own cure; "+
-		"%d guests booted, %d of them in place of one that could not be reset\n",
-		len(r.Outcomes), len(r.Failed()), cures, len(own), r.Boots, r.Reboots)
+		"%d guests booted, %d of them in place of one that could not be reset; "+
+		"%d runs repeated because the doctor was not judged\n",
+		len(r.Outcomes), len(r.Failed()), cures, len(own), r.Boots, r.Reboots, r.Repeated)
 }
