@@ -1,6 +1,7 @@
 package kmod
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,7 +83,17 @@ func TestInGuest(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		folder := strings.TrimSuffix(Path(cache, k, "labnic"), "/labnic.ko")
+		// The cache's place need not be visible in the guest.
+		folder := "/run"
+		for _, m := range Modules() {
+			ko, err := os.ReadFile(Path(cache, k, m.Name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Put(t.Context(), folder+"/"+m.Name+".ko", 0o644, ko); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, c := range append(labnicCases, labhcaCases...) {
 			if c.only != "" && c.only != k.Series {
 				continue

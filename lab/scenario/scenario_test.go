@@ -271,12 +271,12 @@ func TestSpread(t *testing.T) {
 	both := []string{"6.1", "6.12"}
 	all := []Scenario{{ID: "a", Kernels: both}, {ID: "b", Kernels: both, Always: true},
 		{ID: "c", Kernels: both[1:]}, {ID: "d", Kernels: both}, {ID: "e", Kernels: both}}
-	spread(all)
+	all = Spread(all)
 	var got []string
 	for _, s := range all {
 		got = append(got, s.ID+" "+strings.Join(s.Kernels, ","))
 	}
-	want := []string{"a 6.1", "b 6.1,6.12", "c 6.12", "d 6.12", "e 6.1"}
+	want := []string{"a 6.1", "b 6.1,6.12", "c 6.12", "d 6.1", "e 6.1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -23,9 +23,9 @@ func (f *flow) cgroup() string { return "lab/" + f.s.ID }
 
 // prepare sets up and breaks what the scenario says.
 func (f *flow) prepare(ctx context.Context) error {
-	for host := range f.guests {
+	for host, guest := range f.guests {
 		for _, m := range f.s.Modules {
-			script, err := f.suite.loadScript(ctx, f.series, m)
+			script, err := f.suite.load(ctx, guest, f.series, m)
 			if err != nil {
 				return fmt.Errorf("%w: %w", errBroken, err)
 			}

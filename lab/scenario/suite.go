@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -78,7 +79,7 @@ func New(ctx context.Context, o Options) (*Suite, error) {
 		})
 	}
 	if o.Spread {
-		spread(all)
+		all = Spread(all)
 	}
 	s := &Suite{opts: o, scenarios: all, scripts: scripts,
 		kernels: make(map[string]kernels.Kernel)}
@@ -97,17 +98,18 @@ func New(ctx context.Context, o Options) (*Suite, error) {
 	return s, nil
 }
 
-// spread leaves each scenario one of its kernels, taking turns.
-func spread(all []Scenario) {
-	turn := 0
+// Spread leaves each scenario one of its kernels, unless it says always. Its id
+// chooses which, so that a new scenario moves no other one.
+func Spread(all []Scenario) []Scenario {
+	all = slices.Clone(all)
 	for i, s := range all {
 		if s.Always || len(s.Kernels) < 2 {
 			continue
 		}
-		k := turn % len(s.Kernels)
+		k := int(crc32.ChecksumIEEE([]byte(s.ID)) >> 8 % uint32(len(s.Kernels)))
 		all[i].Kernels = s.Kernels[k : k+1]
-		turn++
 	}
+	return all
 }
 
 // Scenarios lists what the suite runs, with the kernels it runs each on.
@@ -182,11 +184,11 @@ func (s *Suite) say(format string, args ...any) {
 	fmt.Fprintf(s.opts.Log, format+"\n", args...)
 }
 
-// loadScript is the shell command that loads a module, "name param=value"
-// each. Modules of the lab itself are not in the guest's /lib/modules: they
-// are loaded from the lab's cache, after what they need.
-func (s *Suite) loadScript(ctx context.Context, series, module string) (string,
-	error) {
+// load loads a module, "name param=value" each, into a guest, and returns the
+// shell command that does it. Modules of the lab itself are not in the
+// guest's /lib/modules, and their place in the lab's cache need not be visible
+// there (a guest has a /tmp of its own), so that they are put into the guest.
+func (s *Suite) load(ctx context.Context, g *lab.Guest, series, module string) (string, error) {
 	name, params, _ := strings.Cut(module, " ")
 	own := slices.ContainsFunc(kmod.Modules(), func(m kmod.Module) bool {
 		return m.Name == name
@@ -194,25 +196,39 @@ func (s *Suite) loadScript(ctx context.Context, series, module string) (string,
 	if !own {
 		return "modprobe " + module, nil
 	}
-	cache, err := kernels.Cache()
+	ko, needs, err := s.build(ctx, series, name)
 	if err != nil {
 		return "", err
+	}
+	file := "/run/" + name + ".ko"
+	if err := g.Put(ctx, file, 0o644, ko); err != nil {
+		return "", err
+	}
+	script := "insmod " + file + " " + params
+	if needs != "" {
+		script = "modprobe -a " + needs + "\n" + script
+	}
+	return script, nil
+}
+
+// build returns a module of the lab's own and the names of those it needs.
+func (s *Suite) build(ctx context.Context, series, name string) (ko []byte, needs string, err error) {
+	cache, err := kernels.Cache()
+	if err != nil {
+		return nil, "", err
 	}
 	s.modules.Lock()
 	defer s.modules.Unlock()
 	files, err := kmod.Ensure(ctx, cache, s.kernels[series], name)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	needs, err := tool.Run(ctx, "", "modinfo", "-F", "depends", files[name])
+	list, err := tool.Run(ctx, "", "modinfo", "-F", "depends", files[name])
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	script := "insmod " + shellJoin([]string{files[name]}) + " " + params
-	if list := strings.ReplaceAll(strings.TrimSpace(needs), ",", " "); list != "" {
-		script = "modprobe -a " + list + "\n" + script
-	}
-	return script, nil
+	ko, err = os.ReadFile(files[name])
+	return ko, strings.ReplaceAll(strings.TrimSpace(list), ",", " "), err
 }
 
 // BuildDoctor builds rdmadoctor without cgo, so that it runs in any guest,
