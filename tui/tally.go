@@ -107,27 +107,27 @@ func (t tally) counts(th *theme, over bool) row {
 }
 
 // statusMark is the sign of one check's status.
-func (th *theme) statusMark(r *checks.Result) span {
+func (t *theme) statusMark(r *checks.Result) span {
 	switch r.Status {
 	case checks.Failed:
-		return span{th.fail, bad}
+		return span{t.fail, bad}
 	case checks.Warned:
-		return span{th.warn, warning}
+		return span{t.warn, warning}
 	case checks.Passed:
-		return span{th.pass, good}
+		return span{t.pass, good}
 	case checks.Unknown:
-		return span{th.unknown, unsure}
+		return span{t.unknown, unsure}
 	}
-	return span{th.skip, dim}
+	return span{t.skip, dim}
 }
 
 // severityMark is the sign of a finding's severity.
-func (th *theme) severityMark(s checks.Severity) span {
+func (t *theme) severityMark(s checks.Severity) span {
 	switch s {
 	case checks.Fail:
-		return span{th.fail, bad}
+		return span{t.fail, bad}
 	case checks.Warn:
-		return span{th.warn, warning}
+		return span{t.warn, warning}
 	}
-	return span{th.info, accent}
+	return span{t.info, accent}
 }
