@@ -68,6 +68,10 @@ func TestInGuest(t *testing.T) {
 	needLab(t)
 	eachKernel(t, func(t *testing.T, cache string, k kernels.Kernel) {
 		t.Parallel()
+		// The scenarios load the modules on both kernels in every run.
+		if series := kernels.Series(); os.Getenv("RDMADOCTOR_LAB_ALL") == "" && k.Series != series[len(series)-1] {
+			t.Skip("on this kernel with RDMADOCTOR_LAB_ALL=1 only, as make bar has it")
+		}
 		if _, err := lab.Ready(t.Context(), k.Series); err != nil {
 			if lab.Required() {
 				t.Fatal(err)
