@@ -115,8 +115,11 @@ func (f *flow) steps(ctx context.Context) error {
 	if f.s.Healthy() || report.Top() != f.s.Want[0] {
 		return nil
 	}
-	if report.Diagnoses[0].Severity == "info" && !f.s.OwnCure() && len(f.s.Undo) == 0 {
-		return nil // Information: nothing is broken that could be cured.
+	top := report.Diagnoses[0]
+	if top.Severity == "info" && !f.s.OwnCure() && len(f.s.Undo) == 0 {
+		if _, err := runnable(top); err != nil {
+			return nil // Information that asks for nothing.
+		}
 	}
 	return f.cure(ctx, report)
 }
