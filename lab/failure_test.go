@@ -14,6 +14,7 @@ import (
 // TestNeverBooted boots guests whose first process does not work.
 func TestNeverBooted(t *testing.T) {
 	k := needLab(t, "6.1")
+	tmp := ownFolder(t)
 	tests := []struct {
 		name, init string
 		limit      time.Duration
@@ -38,12 +39,13 @@ func TestNeverBooted(t *testing.T) {
 			}
 		})
 	}
-	noMachine(t)
+	noMachine(t, tmp)
 }
 
 // TestFailures breaks running guests and asks for their names.
 func TestFailures(t *testing.T) {
 	k := needLab(t, "6.1")
+	tmp := ownFolder(t)
 	tests := []struct {
 		name    string
 		limit   time.Duration // of silence
@@ -87,7 +89,7 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	noMachine(t)
+	noMachine(t, tmp)
 }
 
 // harm breaks a guest.
@@ -141,16 +143,27 @@ func TestParentKilled(t *testing.T) {
 	}
 }
 
-// noMachine checks that no machine of this process is left, and no folder.
-func noMachine(t *testing.T) {
+// ownFolder makes guests keep their files where those of other runs on this
+// machine do not.
+func ownFolder(t *testing.T) string {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	return tmp
+}
+
+// noMachine checks that no machine with files in tmp is left, and no file.
+func noMachine(t *testing.T, tmp string) {
 	t.Helper()
-	if left := machines(t, os.TempDir()+"/rdmadoctor-lab-"); len(left) > 0 {
+	if left := machines(t, tmp); len(left) > 0 {
 		t.Errorf("machines left: %q", left)
+	}
+	if left, err := filepath.Glob(tmp + "/rdmadoctor-*"); err != nil || len(left) > 0 {
+		t.Errorf("files left: %q, %v", left, err)
 	}
 }
 
-// machines lists the command lines of children of any QEMU that runs with
-// files below dir.
+// machines lists the command lines of every QEMU that runs with files below
+// dir.
 func machines(t *testing.T, dir string) []string {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -31,6 +31,18 @@ const (
 // in makes the constructed doctor err in a way.
 func in(mode string) string { return "setup: [echo " + mode + " > /run/lab-mode]\n" }
 
+// quad gives four hosts addresses and goes from leaf to leaf.
+const quad = `topology: quad
+setup:
+  - ip addr add 192.0.2.1/24 dev eth0; ip link set eth0 up
+  - {on: b, run: ip addr add 192.0.2.2/24 dev eth0; ip link set eth0 up}
+  - {on: c, run: ip addr add 192.0.2.3/24 dev eth0; ip link set eth0 up}
+  - {on: d, run: ip addr add 192.0.2.4/24 dev eth0; ip link set eth0 up}
+  - test "$(cat /sys/class/net/eth0/mtu)" = 4200
+  - until ping -c 1 -W 5 -M do -s 4172 192.0.2.4; do :; done
+  - ping -c 1 -W 20 192.0.2.2
+`
+
 var trials = []trial{
 	{id: "sick", yaml: sick, cured: true},
 	{id: "healthy", yaml: well},
@@ -92,6 +104,10 @@ var trials = []trial{
 	{id: "after-a-death", yaml: well},
 	{id: "leaves-dirt", yaml: "setup: [sysctl kernel.kexec_load_disabled=1]\n" + well},
 	{id: "after-dirt", yaml: "setup: ['test $(cat /proc/sys/kernel/kexec_load_disabled) = 0']\n" + well},
+	// Last, since scenarios are run by the size of their topology.
+	{id: "quad", yaml: quad + well},
+	{id: "quad-silent", yaml: quad + "fault: [{on: net, run: leaf2-spine out silent}, ping -c 1 -W 20 192.0.2.4]\n" +
+		sick[strings.Index(sick, "want"):], broken: true, want: "100% packet loss"},
 }
 
 // TestHarness runs a doctor that errs on purpose, and wants to be told.
@@ -140,8 +156,8 @@ func TestHarness(t *testing.T) {
 		}
 	}
 	// The guest that dies is tried once more and dies again.
-	if results.Reboots != 3 || results.Boots != 4 {
-		t.Errorf("got %d boots, %d of them in place of another guest, want 4, 3",
+	if results.Reboots != 3 || results.Boots != 8 {
+		t.Errorf("got %d boots, %d of them in place of another guest, want 8, 3",
 			results.Boots, results.Reboots)
 	}
 	broken := 0
@@ -155,7 +171,7 @@ func TestHarness(t *testing.T) {
 	}
 	var table strings.Builder
 	results.Table(&table)
-	want := fmt.Sprintf("1 of %d scenarios bring their own cure; 4 guests booted, 3",
+	want := fmt.Sprintf("1 of %d scenarios bring their own cure; 8 guests booted, 3",
 		len(trials))
 	if !strings.Contains(table.String(), want) {
 		t.Errorf("table does not say how many cures and boots:\n%s", table.String())
