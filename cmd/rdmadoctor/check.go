@@ -20,12 +20,14 @@ func (p *program) checkCommand() *cobra.Command {
 		Example: `  rdmadoctor check
   rdmadoctor check --json --interval 0s
   rdmadoctor check --device mlx5_0/1 --only link,mtu
+  rdmadoctor check --json --record gpu-017.tar.gz
   rdmadoctor check --from gpu-017.tar.gz`,
 		Annotations: judges,
 		Args:        arguments(0, 0, ""),
 		RunE:        p.runs(func(ctx context.Context, _ []string) error { return p.examine(ctx, &exam, &format) }),
 	}
 	exam.add(c)
+	c.Flags().StringVar(&exam.record, "record", "", "keep what this examination reads in `FILE`, too")
 	format.add(c, formats)
 	return c
 }
@@ -44,11 +46,23 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 		return err
 	}
 	defer src.close()
+	opt := exam.options(p.args)
+	var kept *keeper
+	if exam.record != "" {
+		if kept, err = p.keep(exam.record, src.host); err != nil {
+			return err
+		}
+		defer kept.out.discard()
+		src.host, opt.KeepSnapshot = kept.rec, true
+	}
 	p.noColor = format.noColor
 	p.report = newSink(p, word)
 	p.report.failOn = checks.Severity(exam.failOn)
 	h, done := p.progress(p.report)
-	err = src.examine(ctx, exam.options(p.args), h)
+	if kept != nil {
+		h = kept.learn(exam.snapshot, h)
+	}
+	err = src.examine(ctx, opt, h)
 	done()
 	if err != nil {
 		return err
@@ -56,8 +70,10 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 	if e := p.report.fold.Document().Error; e != nil && e.Kind == report.UsageError {
 		p.complain(e)
 	}
-	p.code, err = p.report.finish()
-	return err
+	if p.code, err = p.report.finish(); err != nil || kept == nil {
+		return err
+	}
+	return kept.write()
 }
 
 // options are the flags as the examination takes them.

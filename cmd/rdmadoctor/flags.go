@@ -74,6 +74,7 @@ func machineFormat(args []string) string {
 // examFlags say what to examine and how.
 type examFlags struct {
 	from              string
+	record            string // of check only
 	device            string
 	port              int
 	only, skip        []string
@@ -126,6 +127,10 @@ func (f *examFlags) check() error {
 		}
 	}
 	switch {
+	case f.record == "-":
+		return usagef("give it a file name; rdmadoctor record -o - writes a recording alone", "--record -: the report goes to standard output")
+	case f.record != "" && f.from != "":
+		return usagef("it is for an examination of this host", "--record and --from contradict each other")
 	case f.port < 0:
 		return usagef("ports are counted from 1", "--port %d is no port", f.port)
 	case f.port > 0 && f.device == "":

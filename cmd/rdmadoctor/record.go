@@ -13,7 +13,6 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
-	"github.com/rdmadoctor/rdmadoctor/internal/recording"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
 )
 
@@ -47,43 +46,30 @@ kernel log. It exits 0 when the file is written, whatever the host is like.`,
 
 // record examines this host for the sake of what it reads.
 func (p *program) record(ctx context.Context, file string, exam *examFlags) error {
-	out, err := p.recordingFile(file)
+	child := hostio.NewChild()
+	defer child.Close()
+	k, err := p.keep(file, child)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
-	child := hostio.NewChild()
-	defer child.Close()
-	rec := recording.NewRecorder(child)
-	about := recording.About{Version: version}
+	defer k.out.discard()
 	opt := exam.options(p.args)
-	opt.Host, opt.Origin, opt.KeepSnapshot = rec, facts.Live, true
-	h, done := p.progress(report.Func(func(m report.Message) error {
-		switch {
-		case m.Run != nil:
-			about.Host = m.Run.Host
-		case m.Snapshot != nil:
-			about.Sources, about.Elapsed = m.Snapshot.Sources, m.Snapshot.Elapsed
-		}
-		return nil
-	}))
+	opt.Host, opt.Origin, opt.KeepSnapshot = k.rec, facts.Live, true
+	h, done := p.progress(k.learn(true, report.Func(func(report.Message) error { return nil })))
 	sum, err := doctor.Examine(ctx, opt, h)
 	done()
 	if err != nil {
 		return err
 	}
-	if err := rec.WriteTo(out, about); err != nil {
+	if err := k.write(); err != nil {
 		return err
-	}
-	if err := out.keep(); err != nil {
-		return fmt.Errorf("write recording: %w", err)
 	}
 	if sum.Status == report.StatusInterrupted {
 		p.code = report.ExitInterrupted
 	}
 	if file != "-" {
 		_, err = fmt.Fprintf(p.out, "wrote %s: %s; examine it with rdmadoctor check --from %s\n",
-			report.Clean(file), rec.Summary(), report.Clean(file))
+			report.Clean(file), k.rec.Summary(), report.Clean(file))
 	}
 	return err
 }

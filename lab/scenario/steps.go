@@ -15,6 +15,9 @@ import (
 // doctorPath is where guests have the doctor.
 const doctorPath = "/lab/bin/rdmadoctor"
 
+// recordingPath is where the check of a sick host leaves what it read.
+const recordingPath = "/tmp/lab-recording.tar.gz"
+
 // readyLimit is how long a scenario's condition may take to hold.
 const readyLimit = 20 * time.Second
 
