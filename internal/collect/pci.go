@@ -11,9 +11,9 @@ import (
 )
 
 // pciFunctions reads /sys/bus/pci/devices (Documentation/ABI/testing/
-// sysfs-bus-pci): RDMA NICs by their IDs, what carries an RDMA device, and the
-// bridges above. It reads attributes by name only; vpd, rom and resources are
-// never touched.
+// sysfs-bus-pci): RDMA NICs by their IDs, what carries an RDMA device, GPUs, and
+// the bridges above. It reads attributes by name only; vpd, rom and resources
+// are never touched.
 var _ = register(Collector{
 	Source: facts.PCISysfs,
 	After:  10, // RDMA devices say which functions matter besides the table.
@@ -25,10 +25,13 @@ var _ = register(Collector{
 		r.Have()
 		r.Snap.PCI = withBridges(r, found)
 		collectFunctions(r)
-		collectAER(r, func(c *facts.Counter, v uint64) { c.First = facts.Some(v) })
+		collectLinks(r)
+		collectConfig(r)
+		collectAER(r, asFirst)
 	},
 	Again: func(r *Reader) {
-		collectAER(r, func(c *facts.Counter, v uint64) { c.Last = facts.Some(v) })
+		collectAER(r, asLast)
+		confirmLost(r)
 	},
 })
 
@@ -61,22 +64,30 @@ func selectFunctions(r *Reader) []facts.PCIFunction {
 		attr(ids, pciDir(f)+"device", &f.DeviceID, parseHex16)
 	}
 	ids.run()
+	findGPUs(r, all)
 	carriers := map[string]bool{}
 	for _, d := range r.Snap.Devices {
 		carriers[d.PCI.Or("")] = true
 	}
-	kept := []facts.PCIFunction{}
+	kept, gpus := []facts.PCIFunction{}, []facts.PCIFunction{}
 	for _, f := range all {
 		f.RDMACapable = rdmaModule(f.Vendor.Or(0), f.DeviceID.Or(0))
-		if f.RDMACapable != "" || carriers[f.Address] {
+		f.VF = virtualID(f.Vendor.Or(0), f.DeviceID.Or(0))
+		switch {
+		case f.RDMACapable != "" || carriers[f.Address]:
 			kept = append(kept, f)
+		case f.GPU:
+			gpus = append(gpus, f)
 		}
 	}
 	if len(kept) > mostFunctions {
 		r.gap(pciDevices, facts.Malformed, "more than 2048 RDMA functions, the rest is left out")
 		kept = kept[:mostFunctions]
 	}
-	return kept
+	if len(kept) == 0 {
+		return kept // GPUs alone are none of our business.
+	}
+	return append(kept, gpus[:min(len(gpus), mostGPUs)]...)
 }
 
 func pciDir(f *facts.PCIFunction) string { return pciDevices + "/" + f.Address + "/" }
@@ -120,7 +131,9 @@ func collectFunctions(r *Reader) {
 			attr(b, dir+"vendor", &f.Vendor, parseHex16)
 			attr(b, dir+"device", &f.DeviceID, parseHex16)
 		}
-		attr(b, dir+"class", &f.Class, parsePCIClass)
+		if !f.Class.Known() {
+			attr(b, dir+"class", &f.Class, parsePCIClass)
+		}
 		var vendor string
 		b.fileIf(dir+"subsystem_vendor", func(text string) { vendor = text })
 		b.fileIf(dir+"subsystem_device", func(text string) {
@@ -131,10 +144,34 @@ func collectFunctions(r *Reader) {
 		attrIf(b, dir+"numa_node", &f.NUMANode, parseInt)
 		attrIf(b, dir+"sriov_numvfs", &f.VFs, parseInt)
 		attrIf(b, dir+"iommu_group/type", &f.IOMMUType, parseText)
-		b.linkIf(dir+"physfn", func(string) { f.VF = true })
+		attrIf(b, dir+"sriov_totalvfs", &f.TotalVFs, parseInt)
+		attrIf(b, dir+"power/runtime_status", &f.Power, parseText)
+		if f.RDMACapable != "" || f.GPU {
+			attrIf(b, dir+"local_cpulist", &f.LocalCPUs, parseCPUList)
+		}
+		b.linkIf(dir+"physfn", func(target string) {
+			f.VF = true
+			if pf := base(target); isPCIAddress(pf) {
+				f.PhysFn = pf
+			}
+		})
 		b.dirIf(dir+"net", func(names []string) { f.Netdevs = names })
 		b.dirIf(dir+"infiniband", func(names []string) { f.RDMADevices = names })
 		askDriver(b, dir+"driver", f)
+	}
+	b.run()
+}
+
+// collectLinks reads the state of the links, which newer kernels wake a sleeping
+// function for.
+func collectLinks(r *Reader) {
+	b := r.batch()
+	for i := range r.Snap.PCI {
+		f := &r.Snap.PCI[i]
+		dir := pciDir(f)
+		if asleep(f) {
+			continue
+		}
 		// A virtual function's own link says nothing, and functions inside a root
 		// complex have none.
 		attrIf(b, dir+"current_link_speed", &f.CurrentSpeed, parseLinkSpeed)
@@ -226,12 +263,13 @@ func parseLinkSpeed(s string) (float64, error) {
 	return v, nil
 }
 
-// parseLinkWidth reads a number of lanes. 0 and 255 stand for unknown.
+// parseLinkWidth reads a number of lanes. 0 and 255 stand for unknown; 63 is
+// what the six bits of a register give that reads as ones.
 func parseLinkWidth(s string) (int, error) {
 	switch n, err := parseInt(s); {
-	case err != nil || n < 0 || n > 255 || n > 32 && n != 255:
+	case err != nil || n < 0 || n > 32 && n != 63 && n != 255:
 		return 0, form("a number of lanes")
-	case n == 0 || n == 255:
+	case n == 0 || n == 63 || n == 255:
 		return 0, errNoValue
 	default:
 		return n, nil

@@ -32,11 +32,16 @@ func TestPCI(t *testing.T) {
 		Address: "0000:3b:00.0", Class: facts.Some("0x020000"), Vendor: facts.Some[uint16](0x15b3), DeviceID: facts.Some[uint16](0x101d),
 		Subsystem: facts.Some("15b3:0023"), Driver: facts.Some("mlx5_core"), NUMANode: facts.Some(0), Parent: "0000:3a:00.0",
 		CurrentSpeed: facts.Some(16.0), MaxSpeed: facts.Some(16.0), CurrentWidth: facts.Some(8), MaxWidth: facts.Some(16),
-		VFs: facts.Some(1), IOMMUType: facts.Some("DMA-FQ"), Netdevs: []string{"eth2"}, RDMADevices: []string{"mlx5_0"}, RDMACapable: "mlx5_ib",
+		LocalCPUs: facts.Some("0-15,32-47"), Power: facts.Some("active"), TotalVFs: facts.Some(8), VFs: facts.Some(1),
+		Config: facts.Some(facts.PCIConfig{
+			Bytes: 256, PortType: facts.Some("endpoint"), MaxPayload: facts.Some(256), MaxPayloadCap: facts.Some(512),
+			MaxReadRequest: facts.Some(4096), RelaxedOrdering: facts.Some(true),
+		}),
+		IOMMUType: facts.Some("DMA-FQ"), Netdevs: []string{"eth2"}, RDMADevices: []string{"mlx5_0"}, RDMACapable: "mlx5_ib",
 	})
 	want(t, "VF", vf, facts.PCIFunction{
 		Address: "0000:3b:00.2", Class: facts.Some("0x020000"), Vendor: facts.Some[uint16](0x15b3), DeviceID: facts.Some[uint16](0x101e),
-		Subsystem: facts.Some("15b3:0023"), Driver: facts.Some(""), NUMANode: facts.Some(0), Parent: "0000:3a:00.0", VF: true, RDMACapable: "mlx5_ib",
+		Subsystem: facts.Some("15b3:0023"), Driver: facts.Some(""), NUMANode: facts.Some(0), Parent: "0000:3a:00.0", VF: true, PhysFn: "0000:3b:00.0", RDMACapable: "mlx5_ib",
 	})
 }
 
@@ -55,7 +60,7 @@ func TestPCIReadsNothingElse(t *testing.T) {
 	read := 0
 	for _, key := range h.Log {
 		switch name := base(key); {
-		case name == "vpd", name == "rom", name == "config", strings.HasPrefix(name, "resource"):
+		case name == "vpd", name == "rom", strings.HasPrefix(name, "resource"):
 			t.Errorf("asked for %s", key)
 		case strings.HasPrefix(key, "read:/sys/bus/pci/devices/0000:3b:00.0/"):
 			read++
@@ -116,7 +121,7 @@ func TestParsePCI(t *testing.T) {
 		{text: "16 GT", err: true}, {text: "", err: true}, {text: "9999 GT/s", err: true},
 	})
 	checkParser(t, "parseLinkWidth", parseLinkWidth, []parsed[int]{
-		{text: "16", want: 16}, {text: "1", want: 1}, {text: "0", err: true}, {text: "255", err: true}, {text: "-1", err: true}, {text: "64", err: true}, {text: "x8", err: true},
+		{text: "16", want: 16}, {text: "1", want: 1}, {text: "0", err: true}, {text: "255", err: true}, {text: "63", err: true}, {text: "-1", err: true}, {text: "64", err: true}, {text: "x8", err: true},
 	})
 	checkParser(t, "parseAER", parseAER, []parsed[map[string]uint64]{
 		{text: "RxErr 1\nTOTAL_ERR_COR 1\n", want: map[string]uint64{"RxErr": 1, "TOTAL_ERR_COR": 1}},

@@ -33,30 +33,6 @@ type CharDev struct {
 	OpenError Opt[string] `json:"open_error,omitzero"`
 }
 
-// PCIFunction is a PCI function that matters to RDMA: an RDMA-capable NIC, or
-// a bridge above one.
-type PCIFunction struct {
-	Address      string             `json:"address"` // "0000:3b:00.0"
-	Class        Opt[string]        `json:"class,omitzero"`
-	Vendor       Opt[uint16]        `json:"vendor,omitzero"`
-	DeviceID     Opt[uint16]        `json:"device_id,omitzero"`
-	Subsystem    Opt[string]        `json:"subsystem,omitzero"`
-	Driver       Opt[string]        `json:"driver,omitzero"` // "" : none bound
-	NUMANode     Opt[int]           `json:"numa_node,omitzero"`
-	Parent       string             `json:"parent,omitempty"` // address of the bridge above
-	CurrentSpeed Opt[float64]       `json:"current_link_speed_gtps,omitzero"`
-	MaxSpeed     Opt[float64]       `json:"max_link_speed_gtps,omitzero"`
-	CurrentWidth Opt[int]           `json:"current_link_width,omitzero"`
-	MaxWidth     Opt[int]           `json:"max_link_width,omitzero"`
-	VF           bool               `json:"vf,omitempty"` // has physfn
-	VFs          Opt[int]           `json:"sriov_numvfs,omitzero"`
-	IOMMUType    Opt[string]        `json:"iommu_group_type,omitzero"`
-	AER          map[string]Counter `json:"aer,omitempty"` // "correctable/RxErr", ... from aer_dev_*
-	Netdevs      []string           `json:"netdevs,omitempty"`
-	RDMADevices  []string           `json:"rdma_devices,omitempty"`
-	RDMACapable  string             `json:"rdma_capable,omitempty"` // kernel RDMA driver module this function needs, from the product's table
-}
-
 // Module is a loaded kernel module.
 type Module struct {
 	Name    string      `json:"name"`
