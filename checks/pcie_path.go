@@ -69,9 +69,12 @@ func laneRate(gtps float64) float64 {
 	return gtps * 236 / 256
 }
 
-// payloadShare is what a TLP leaves of the lanes: 256 bytes of payload with 24
-// of overhead, the usual size.
-const payloadShare = 256.0 / (256 + 24)
+// payloadShare is what a TLP leaves of the lanes: its payload with 24 bytes of
+// overhead. Both ends of a link are set to one Max_Payload_Size, 256 mostly.
+func payloadShare(f *facts.PCIFunction) float64 {
+	payload := float64(max(f.Config.Or(facts.PCIConfig{}).MaxPayload.Or(256), 128))
+	return payload / (payload + 24)
+}
 
 // pcieCeiling is the payload rate of the narrowest link from f to the root,
 // and the function whose link that is.
@@ -82,7 +85,7 @@ func pcieCeiling(s *facts.Snapshot, f *facts.PCIFunction) (gbps float64, at *fac
 		if !ok1 || !ok2 || speed <= 0 || width <= 0 {
 			continue
 		}
-		if rate := laneRate(speed) * float64(width) * payloadShare; at == nil || rate < gbps {
+		if rate := laneRate(speed) * float64(width) * payloadShare(f); at == nil || rate < gbps {
 			gbps, at = rate, hop
 		}
 	}
