@@ -78,12 +78,8 @@ func fastestPort(s *facts.Snapshot, f *facts.PCIFunction) (best facts.BitsPerSec
 // dataRate is an InfiniBand port's rate after line coding: what sysfs prints
 // is the signalling rate for the old speeds (8b/10b, and 64b/66b for FDR).
 func dataRate(port PortRef) facts.BitsPerSecond {
-	rate := port.Rate.Or(0)
-	switch port.Speed.Or("") {
-	case "SDR", "DDR", "QDR":
-		return rate * 8 / 10
-	case "FDR":
-		return rate * 64 / 66
+	if rate, ok := facts.DataRate(port.Speed.Or(""), port.Width.Or(0)); ok {
+		return rate
 	}
-	return rate
+	return port.Rate.Or(0)
 }

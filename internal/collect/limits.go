@@ -41,6 +41,7 @@ func collectSelf(r *Reader) {
 	b.file(dir+"limits", func(text string) { setLimits(r, p, dir+"limits", text) })
 	b.file(dir+"status", func(text string) { setStatus(r, p, dir+"status", text) })
 	b.file(dir+"cgroup", func(text string) { setCgroup(p, text) })
+	askVariables(b, p, dir+"environ")
 	b.run()
 	p.Comm = "" // A reading child's name says nothing.
 	if p.Limits != nil {

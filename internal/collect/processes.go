@@ -151,12 +151,22 @@ func collectProcesses(r *Reader, all []facts.Process) {
 	}
 	b := r.batch()
 	maps := 0
+	var own string
+	b.linkIf("/proc/self/ns/net", func(target string) { own = target })
 	for i := range kept {
 		p := &kept[i]
 		dir := procDir(p)
 		b.fileIf(dir+"limits", func(text string) { setLimits(r, p, dir+"limits", text) })
 		b.fileIf(dir+"cgroup", func(text string) { setCgroup(p, text) })
 		p.User = userName(r.Snap, p)
+		if len(p.Uverbs) > 0 {
+			askVariables(b, p, dir+"environ")
+			b.linkIf(dir+"ns/net", func(target string) {
+				if own != "" {
+					p.OwnNetns = facts.Some(target == own)
+				}
+			})
+		}
 		if len(p.Uverbs) > 0 && maps < mostMaps {
 			maps++
 			b.add(hostio.Op{Kind: hostio.CountLines, Name: dir + "maps"}, func(res hostio.Result) {

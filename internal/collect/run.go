@@ -67,6 +67,11 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 		}
 	}
 	order(s)
+	eachPort(s, func(d *facts.Device, p *facts.Port) {
+		if c := facts.ChooseGIDs(p); facts.RoCE(d, p) && c != (facts.GIDChoice{}) {
+			p.Choice = facts.Some(c)
+		}
+	})
 	return s
 }
 

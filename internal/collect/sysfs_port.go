@@ -34,6 +34,23 @@ func collectPorts(r *Reader) {
 		attrIf(b, tc, &p.TrafficClass, parseTrafficClass)
 	})
 	b.run()
+	eachPort(r.Snap, func(_ *facts.Device, p *facts.Port) {
+		if p.LinkLayer.Or("") == facts.InfiniBand { // On Ethernet the pair is made up.
+			p.DataRate = dataRate(p)
+		}
+	})
+}
+
+// dataRate is the rate after line coding. A kernel that does not know a speed
+// prints another one's word (rate_show), so word and figure have to agree.
+func dataRate(p *facts.Port) facts.Opt[facts.BitsPerSecond] {
+	speed, width := p.Speed.Or(""), p.Width.Or(0)
+	lane, _ := facts.LaneRate(speed)
+	rate, ok := facts.DataRate(speed, width)
+	if !ok || lane*facts.BitsPerSecond(width) != p.Rate.Or(0) {
+		return facts.Opt[facts.BitsPerSecond]{}
+	}
+	return facts.Some(rate)
 }
 
 // parsePortState reads "4: ACTIVE". The number decides where a later kernel

@@ -44,7 +44,9 @@ func TestSysfsRDMARoCE(t *testing.T) {
 		Type: facts.Some("RoCE v2"), Netdev: facts.Some("eth2")})
 	want(t, "GID 5's netdev", p.GIDs[5].Netdev, facts.Some("eth2.100"))
 	want(t, "GID 6's type", p.GIDs[6].Type, facts.Opt[string]{})
-	p.GIDs, p.Counters, p.HWCounters = nil, nil, nil
+	want(t, "choices", p.Choice.Or(facts.GIDChoice{}), facts.GIDChoice{Perftest: facts.Some(3), NCCL: facts.Some(3),
+		UCX: facts.Some(3), RDMACM: facts.Some(3)})
+	p.GIDs, p.Counters, p.HWCounters, p.Choice = nil, nil, nil, facts.Opt[facts.GIDChoice]{}
 	want(t, "port", p, facts.Port{
 		Number: 1, State: facts.Some(facts.StateActive), StateLast: facts.Some(facts.StateDown),
 		PhysState: facts.Some("LinkUp"), LinkLayer: facts.Some("Ethernet"),

@@ -80,6 +80,21 @@ type Process struct {
 	Services []string         `json:"services,omitempty"` // what it launches for: "slurm", "containerd", ...
 	Files    Opt[int]         `json:"open_files,omitzero"`
 	MapCount Opt[int]         `json:"map_count,omitzero"`
+	// Env are the variables of its environment that steer RDMA libraries
+	// (/proc/PID/environ, as it was when the program started).
+	Env map[string]string `json:"env,omitempty"`
+	// OwnNetns is whether it is in the examining process's network namespace, so
+	// that both see the same GIDs.
+	OwnNetns Opt[bool] `json:"own_netns,omitzero"`
+}
+
+// Setting is one line NAME=VALUE of a file that gives an RDMA library its
+// settings where the environment has none.
+type Setting struct {
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+	Name  string `json:"name"` // of the environment variable that it stands for
+	Value string `json:"value"`
 }
 
 // CapIPCLock is CAP_IPC_LOCK, which lifts RLIMIT_MEMLOCK in the initial user

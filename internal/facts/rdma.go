@@ -98,9 +98,12 @@ type Port struct {
 
 	// Rate is the figure that ports/N/rate prints, lanes times lane speed. It is
 	// the true data rate only for EDR and faster, and on Ethernet it is synthetic.
-	Rate  Opt[BitsPerSecond] `json:"rate_bits_per_second,omitzero"`
-	Width Opt[int]           `json:"width_lanes,omitzero"` // 1, 2, 4, 8, 12
-	Speed Opt[string]        `json:"speed,omitzero"`       // "SDR" ... "XDR"
+	Rate Opt[BitsPerSecond] `json:"rate_bits_per_second,omitzero"`
+	// DataRate is what the link carries after line coding, on InfiniBand only: 32
+	// Gb/s for a 4X QDR link whose rate reads 40.
+	DataRate Opt[BitsPerSecond] `json:"data_rate_bits_per_second,omitzero"`
+	Width    Opt[int]           `json:"width_lanes,omitzero"` // 1, 2, 4, 8, 12
+	Speed    Opt[string]        `json:"speed,omitzero"`       // "SDR" ... "XDR"
 
 	ActiveMTU Opt[int] `json:"active_mtu_bytes,omitzero"` // ibv_query_port; needs verbs
 	MaxMTU    Opt[int] `json:"max_mtu_bytes,omitzero"`
@@ -114,6 +117,8 @@ type Port struct {
 	PKeys       []PKey   `json:"pkeys,omitempty"` // non-zero entries
 	GIDs        []GID    `json:"gids,omitempty"`  // non-zero entries, by Index
 	GIDTableLen Opt[int] `json:"gid_table_len,omitzero"`
+	// Choice is which GIDs programs take by themselves on a RoCE port.
+	Choice Opt[GIDChoice] `json:"gid_choice,omitzero"`
 
 	Netdev Opt[string] `json:"netdev,omitzero"` // RDMA_NLDEV_ATTR_NDEV_NAME, else gid_attrs/ndevs
 

@@ -39,7 +39,8 @@ type Snapshot struct {
 	Processes []Process     `json:"processes,omitempty"`
 	Units     []Unit        `json:"units,omitempty"` // services that start RDMA work, by Name
 	Limits    []LimitRule   `json:"limit_rules,omitempty"`
-	Log       []LogRecord   `json:"log,omitempty"` // kernel log, oldest first
+	Settings  []Setting     `json:"settings,omitempty"` // of RDMA libraries, by file and line
+	Log       []LogRecord   `json:"log,omitempty"`      // kernel log, oldest first
 	Memory    Memory        `json:"memory"`
 	Measured  []Measurement `json:"measured,omitempty"` // probes put their results here
 }
@@ -80,6 +81,7 @@ const (
 	Namespaces   Source = "namespace"     // /proc/self/ns, /proc/1/ns
 	MemorySource Source = "memory"        // /proc/meminfo, cgroup memory
 	RDMACgroup   Source = "rdma-cgroup"   // rdma.max, rdma.current
+	LibraryConf  Source = "library-conf"  // /etc/nccl.conf, /etc/ucx/ucx.conf
 	ConfigFS     Source = "configfs-cma"  // /sys/kernel/config/rdma_cm
 
 	RecordingFile Source = "recording" // the recording itself, where it was cut off

@@ -23,6 +23,8 @@ func Allowed(op Op) bool {
 		return mayLookInto.MatchString(op.Name)
 	case CountLines:
 		return mayCount.MatchString(op.Name)
+	case Environ:
+		return hasVariables.MatchString(op.Name)
 	case TryOpen:
 		return mayOpen.MatchString(op.Name)
 	case Netlink:
@@ -41,13 +43,15 @@ func filePath(name string) bool { return path.IsAbs(name) && !strings.ContainsRu
 
 // neverRead are base names of files that are never read. Doing so reaches
 // device memory or firmware (sysfs-bus-pci: rom, resourceN, vpd), takes records
-// away from other readers (/proc/kmsg, trace_pipe) or reads memory.
-var neverRead = regexp.MustCompile(`^(vpd|rom|resource([0-9]+(_wc)?)?|kmsg|trace_pipe|mem|kcore)$`)
+// away from other readers (/proc/kmsg, trace_pipe), reads memory, or brings
+// secrets in (environ, of which Environ gives a part).
+var neverRead = regexp.MustCompile(`^(vpd|rom|resource([0-9]+(_wc)?)?|kmsg|trace_pipe|mem|kcore|environ)$`)
 
-// mayLookInto and mayCount are what a process shows of itself.
+// mayLookInto, mayCount and hasVariables are what a process shows of itself.
 var (
-	mayLookInto = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/fd$`)
-	mayCount    = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/maps$`)
+	hasVariables = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/environ$`)
+	mayLookInto  = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/fd$`)
+	mayCount     = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/maps$`)
 )
 
 // mayOpen are the only device nodes that are opened.

@@ -29,6 +29,10 @@ const (
 	// CountLines counts the lines of a file whose text is not wanted and may be
 	// long (/proc/PID/maps). Data: a decimal number.
 	CountLines Kind = "lines"
+	// Environ picks the variables that steer RDMA libraries out of a
+	// /proc/PID/environ. Data: JSON of map[string]string. The rest of an
+	// environment may hold secrets, and a recording must not hold it.
+	Environ Kind = "environ"
 	// TryOpen opens a character device read-write and closes it. Only
 	// /dev/infiniband/uverbsN and rdma_cm are let through: opening issm would
 	// change the port.

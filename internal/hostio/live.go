@@ -48,6 +48,8 @@ func (l *Live) do(op Op) Result {
 		return openNodes(op.Name)
 	case CountLines:
 		return countLines(op.Name)
+	case Environ:
+		return environ(op.Name)
 	case TryOpen:
 		return tryOpen(op.Name)
 	case Netlink:
