@@ -76,6 +76,9 @@ func (s portSubject) rows(m *Model, w int) []row {
 	p.part("device", p.text(normal, join(t, d.Driver.Or(""), d.HCAType.Or(""), prefixed("firmware ", d.FirmwareVersion.Or("")),
 		prefixed("pci ", d.PCI.Or("")), prefixed("numa ", strings.TrimPrefix(q.numa, "n")), d.Uverbs.Or("")))...)
 	p.part("gids", p.gids(f.GIDs, q.gid)...)
+	if c, ok := f.Choice.Get(); ok {
+		p.part("taken", p.text(normal, "by default: "+c.String())...)
+	}
 	p.part("moved", p.moved(m.exam.snap, f)...)
 	for _, g := range s.diagnoses(m) {
 		p.rows = append(p.rows, nil, t.rule(w, t.row(dim, "explained by")))
@@ -103,6 +106,9 @@ func lanes(f *facts.Port) string {
 	}
 	if s, ok := f.Speed.Get(); ok {
 		parts = append(parts, s)
+	}
+	if d, ok := f.DataRate.Get(); ok && d != f.Rate.Or(0) {
+		parts = append(parts, "(data "+d.String()+")")
 	}
 	return strings.Join(parts, " ")
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -118,4 +119,20 @@ func chooseCM(p *Port) Opt[int] {
 		}
 	}
 	return Opt[int]{}
+}
+
+// String lists the choices, "perftest 3, NCCL 3, UCX 3, rdma_cm 3".
+func (c GIDChoice) String() string {
+	var parts []string
+	for _, p := range []struct {
+		name  string
+		index Opt[int]
+	}{{"perftest", c.Perftest}, {"NCCL", c.NCCL}, {"UCX", c.UCX}, {"rdma_cm", c.RDMACM}} {
+		if i, ok := p.index.Get(); ok {
+			parts = append(parts, fmt.Sprintf("%s %d", p.name, i))
+		} else {
+			parts = append(parts, p.name+" none")
+		}
+	}
+	return strings.Join(parts, ", ")
 }

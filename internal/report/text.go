@@ -29,6 +29,7 @@ func Text(w io.Writer, d *Document, opt TextOptions) error {
 	p.diagnoses(d)
 	p.hosts(d)
 	p.measurements(d)
+	p.ports(d)
 	p.checks(d)
 	p.unseen(d)
 	p.foot(d)
