@@ -34,16 +34,9 @@ where there is none, with the nearest. Without a code it lists all.`,
 	return c
 }
 
-// explained is what explain --json writes.
-type explained struct {
-	SchemaVersion string            `json:"schema_version"`
-	Found         bool              `json:"found"`
-	Pages         []*knowledge.Page `json:"pages"` // the one asked for, or the nearest
-}
-
 func (p *program) explain(args []string, asJSON bool) error {
 	word := strings.Join(args, " ")
-	e := explained{SchemaVersion: report.SchemaVersion, Found: true}
+	e := report.Explanation{SchemaVersion: report.SchemaVersion, Found: true}
 	if page, ok := knowledge.Lookup(word); ok {
 		e.Pages = []*knowledge.Page{page}
 	} else if word == "" {
@@ -52,19 +45,14 @@ func (p *program) explain(args []string, asJSON bool) error {
 		e.Found, e.Pages = false, knowledge.Nearest(word)
 		p.code = report.ExitUnknown
 	}
-	if e.Pages == nil {
-		e.Pages = []*knowledge.Page{}
-	}
 	if asJSON {
-		enc := report.NewEncoder(p.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return e.JSON(p.out)
 	}
-	_, err := fmt.Fprint(p.out, e.text(word, p.textWidth()))
+	_, err := fmt.Fprint(p.out, explanationText(e, word, p.textWidth()))
 	return err
 }
 
-func (e *explained) text(word string, width int) string {
+func explanationText(e report.Explanation, word string, width int) string {
 	if e.Found && word != "" {
 		return e.Pages[0].Text(width)
 	}

@@ -1,5 +1,5 @@
-// Command schema writes the JSON Schemas of the report and of its stream to
-// docs/schema, from the Go types and their comments.
+// Command schema writes the JSON Schemas of the report, of its stream and of an
+// explanation to docs/schema, from the Go types and their comments.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 var files = map[string]any{
 	"report.schema.json":  report.Document{},
 	"message.schema.json": report.Message{},
+	"explain.schema.json": report.Explanation{},
 }
 
 func main() {

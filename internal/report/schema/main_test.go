@@ -13,6 +13,7 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
+	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
 func TestSchemasAreCurrent(t *testing.T) {
@@ -110,6 +111,26 @@ func TestGoldenReportsAreValid(t *testing.T) {
 			if err := s.Validate(inst); err != nil {
 				t.Errorf("%s, part %d: %v", file, i+1, err)
 			}
+		}
+	}
+}
+
+// Every page is what the schema of explain --json says, and so is an answer
+// without one.
+func TestExplanationsAreValid(t *testing.T) {
+	s, _ := compile(t, report.Explanation{})
+	for _, pages := range [][]*knowledge.Page{knowledge.Pages(), nil, {{Code: "bare"}}} {
+		var b bytes.Buffer
+		if err := (report.Explanation{SchemaVersion: report.SchemaVersion, Pages: pages}).JSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		inst, err := jsonschema.UnmarshalJSON(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Validate(inst)
+		if bare := len(pages) == 1; (err != nil) != bare { // It has no layer, no confidence, no impact.
+			t.Errorf("%d pages: %v", len(pages), err)
 		}
 	}
 }
