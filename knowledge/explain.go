@@ -158,3 +158,11 @@ func (s *symptom) confidence() checks.Confidence {
 	}
 	return s.page.Confidence
 }
+
+// ConfidenceOf is how sure a finding is: its own word, or that of its page.
+func ConfidenceOf(f checks.Finding) checks.Confidence {
+	if page, ok := Lookup(f.Code); ok && f.Confidence == "" {
+		return page.Confidence
+	}
+	return f.Confidence
+}

@@ -24,8 +24,18 @@ func (p *program) checkCommand() *cobra.Command {
   rdmadoctor check --from gpu-017.tar.gz`,
 		Annotations: judges,
 		Args:        arguments(0, 0, ""),
-		RunE:        p.runs(func(ctx context.Context, _ []string) error { return p.examine(ctx, &exam, &format) }),
+		RunE: p.runs(func(ctx context.Context, _ []string) error {
+			if exam.gate && !p.gated() {
+				if code, ok := p.guard(ctx, exam.limit()); ok {
+					p.code = code
+					return nil
+				}
+			}
+			return p.examine(ctx, &exam, &format)
+		}),
 	}
+	c.Flags().BoolVar(&exam.gate, "gate", false,
+		"for prologs and health programs: exit 1 only for a proved failure on a wanted port, else 0 whatever happens")
 	exam.add(c)
 	c.Flags().StringVar(&exam.record, "record", "", "keep what this examination reads in `FILE`, too")
 	format.add(c, formats)
@@ -55,6 +65,9 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 		defer kept.out.discard()
 		src.host, opt.KeepSnapshot = kept.rec, true
 	}
+	if err := p.redirect(format.output); err != nil {
+		return err
+	}
 	p.noColor = format.noColor
 	p.report = newSink(p, word)
 	p.report.failOn = checks.Severity(exam.failOn)
@@ -80,7 +93,7 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 func (f *examFlags) options(args []string) doctor.Options {
 	return doctor.Options{
 		Interval: f.interval, Timeout: f.timeout, Only: f.only, Skip: f.skip, Device: f.device, Port: f.port,
-		FailOn: checks.Severity(f.failOn), Version: version, Args: args, KeepSnapshot: f.snapshot,
+		FailOn: checks.Severity(f.failOn), Version: version, Args: args, KeepSnapshot: f.snapshot, Gate: f.gate,
 	}
 }
 

@@ -36,7 +36,7 @@ report with a snapshot, or a copied /sys tree.`,
 				return err
 			}
 			p.noColor = format.noColor
-			return p.compare(ctx, args, word, &exam)
+			return p.compare(ctx, args, word, format.output, &exam)
 		}),
 	}
 	exam.addFailOn(c)
@@ -45,7 +45,7 @@ report with a snapshot, or a copied /sys tree.`,
 	return c
 }
 
-func (p *program) compare(ctx context.Context, paths []string, format string, exam *examFlags) error {
+func (p *program) compare(ctx context.Context, paths []string, format, output string, exam *examFlags) error {
 	var hosts []compare.Host
 	read, cancel := context.WithTimeoutCause(ctx, max(exam.timeout, time.Millisecond), errors.New("the time of the run was over"))
 	defer cancel()
@@ -68,6 +68,9 @@ func (p *program) compare(ctx context.Context, paths []string, format string, ex
 			h.Snapshot.Gaps = append(h.Snapshot.Gaps, *gap)
 		}
 		hosts = append(hosts, h)
+	}
+	if err := p.redirect(output); err != nil {
+		return err
 	}
 	p.report = newSink(p, format)
 	p.report.failOn = checks.Severity(exam.failOn)

@@ -20,12 +20,14 @@ import (
 type formatFlags struct {
 	json    bool
 	format  string
+	output  string // file, "" is standard output
 	noColor bool
 }
 
 func (f *formatFlags) add(c *cobra.Command, words []string) {
 	c.Flags().BoolVar(&f.json, "json", false, "write one JSON document, the same as --format json")
 	c.Flags().StringVar(&f.format, "format", "", "write the report as `FORMAT`: "+strings.Join(words, ", "))
+	c.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`, whole or not at all (- is standard output)")
 	c.Flags().BoolVar(&f.noColor, "no-color", false, "no colours on a terminal; NO_COLOR does the same")
 	complete(c, "format", words)
 }
@@ -81,6 +83,7 @@ type examFlags struct {
 	failOn            string
 	timeout, interval time.Duration
 	snapshot          bool
+	gate              bool
 }
 
 // defaultTimeout bounds a run besides its interval. A healthy host takes about
@@ -140,7 +143,7 @@ func (f *examFlags) check() error {
 	case f.timeout < 0:
 		return negativeTimeout(f.timeout)
 	case f.timeout == 0:
-		f.timeout = defaultTimeout + f.interval
+		f.timeout = f.limit()
 	}
 	if err := f.checkFailOn(); err != nil {
 		return err
@@ -155,6 +158,14 @@ func (f *examFlags) check() error {
 		return &usageError{err, hint}
 	}
 	return err
+}
+
+// limit is how long the run may take.
+func (f *examFlags) limit() time.Duration {
+	if f.timeout > 0 {
+		return f.timeout
+	}
+	return defaultTimeout + max(f.interval, 0)
 }
 
 func negativeTimeout(d time.Duration) error {

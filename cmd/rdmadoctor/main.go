@@ -53,6 +53,8 @@ type program struct {
 	environ  []string
 
 	noColor bool
+	// file is what out writes to, where that is a file of the user's.
+	file *outFile
 	// running is whether the command line was accepted.
 	running bool
 	// report is what is being written, nil before a command has begun one.
@@ -61,9 +63,22 @@ type program struct {
 	code int
 }
 
-// run carries out the command and returns the exit code. Every way out leaves
-// a valid report where one was asked for.
-func (p *program) run(ctx context.Context) (code int) {
+// run carries out the command and returns the exit code in the words of
+// whoever asks: a person, a monitoring plugin's caller, or a gate.
+func (p *program) run(ctx context.Context) int {
+	code := p.keepReport(p.carryOut(ctx))
+	switch {
+	case gateAsked(p.args):
+		return p.gateCode(code)
+	case machineFormat(p.args) == "nagios":
+		return report.NagiosCode(code)
+	}
+	return code
+}
+
+// carryOut does what the command line asks for. Every way out leaves a valid
+// report where one was asked for.
+func (p *program) carryOut(ctx context.Context) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
 			code = p.panicked(v, debug.Stack())

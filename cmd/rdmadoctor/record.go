@@ -88,6 +88,12 @@ func (p *program) recordingFile(name string) (*outFile, error) {
 		}
 		return &outFile{Writer: p.out}, nil
 	}
+	return p.newFile(name)
+}
+
+// newFile opens a file of that name for writing, beside the one that may be
+// there already.
+func (p *program) newFile(name string) (*outFile, error) {
 	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
 		return nil, usagef("give the name of a file", "write %q: it is there and no file", name)
 	}

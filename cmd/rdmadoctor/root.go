@@ -44,7 +44,7 @@ func (p *program) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
-			if format.format == "" && !format.json && p.fullScreen() {
+			if format.format == "" && !format.json && format.output == "" && p.fullScreen() {
 				p.noColor = format.noColor
 				return p.screenOf(ctx, &exam)
 			}

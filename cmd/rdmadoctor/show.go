@@ -30,22 +30,25 @@ examination did.`,
 		Args:        arguments(1, 1, "the FILE of a report"),
 		RunE: p.runs(func(ctx context.Context, args []string) error {
 			other := "text"
-			if p.fullScreen() {
+			if p.fullScreen() && format.output == "" {
 				other = "tui"
 			}
 			word, err := format.choose(showFormats, other)
 			if err != nil {
 				return err
 			}
+			if word == "tui" && format.output != "" {
+				return usagef("leave one of them out", "--output has no use on the screen")
+			}
 			p.noColor = format.noColor
-			return p.show(ctx, args[0], word)
+			return p.show(ctx, args[0], word, format.output)
 		}),
 	}
 	format.add(c, showFormats)
 	return c
 }
 
-func (p *program) show(ctx context.Context, file, format string) error {
+func (p *program) show(ctx context.Context, file, format, output string) error {
 	text, err := p.readReport(file)
 	if err != nil {
 		return err
@@ -58,6 +61,9 @@ func (p *program) show(ctx context.Context, file, format string) error {
 	if format == "tui" {
 		return p.screen(ctx, screen{from: file,
 			run: func(_ context.Context, h report.Handler) error { return d.Send(h) }})
+	}
+	if err := p.redirect(output); err != nil {
+		return err
 	}
 	p.report = newSink(p, format)
 	if err := d.Send(p.report); err != nil {

@@ -20,18 +20,19 @@ type sink struct {
 	began  bool
 	closed bool
 	failOn checks.Severity
+	gate   bool // the exit code is a gate's
 }
 
 // formats are the words that --format takes, and those in which an error is
 // told too.
 var (
-	formats        = []string{"text", "json", "jsonl", "markdown", "prometheus", "junit"}
-	machineFormats = []string{"json", "jsonl"}
+	formats        = []string{"text", "json", "jsonl", "markdown", "prometheus", "junit", "nagios"}
+	machineFormats = []string{"json", "jsonl", "nagios"}
 )
 
 // newSink writes to the program's output. The format "" writes nothing.
 func newSink(p *program, format string) *sink {
-	s := &sink{err: p.err, failOn: checks.Warn}
+	s := &sink{err: p.err, failOn: checks.Warn, gate: gateAsked(p.args)}
 	hs := []report.Handler{&s.fold}
 	switch format {
 	case "json":
@@ -46,6 +47,8 @@ func newSink(p *program, format string) *sink {
 		s.write = func(d *report.Document) error { return report.Prometheus(p.out, d) }
 	case "junit":
 		s.write = func(d *report.Document) error { return report.JUnit(p.out, d) }
+	case "nagios":
+		s.write = func(d *report.Document) error { return report.Nagios(p.out, d) }
 	}
 	s.Handler = report.Func(func(m report.Message) error {
 		s.began = s.began || m.Run != nil
@@ -102,6 +105,9 @@ func (s *sink) abort(e *report.Error) (code int) {
 	d := s.fold.Document()
 	sum := report.Summarize(d.Checks, d.Diagnoses, d.Error, s.failOn)
 	sum.DurationSeconds = time.Since(d.Started).Seconds()
+	if s.gate {
+		(&report.Gate{Reason: "no verdict: " + e.Message}).Close(&sum)
+	}
 	if s.Summary(&sum) != nil {
 		return code
 	}

@@ -32,6 +32,8 @@ type Options struct {
 	FailOn   checks.Severity
 	Version  string
 	Args     []string
+	// Gate asks whether the node is to be drained: see report.Gate.
+	Gate bool
 	// KeepSnapshot also hands the snapshot to the handler.
 	KeepSnapshot bool
 }
@@ -91,7 +93,11 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 	full := snap
 	if rerr := missing(full, opt); rerr != nil {
 		send(report.Message{Error: rerr})
-		return report.Summarize(nil, nil, rerr, opt.FailOn)
+		sum := report.Summarize(nil, nil, rerr, opt.FailOn)
+		if opt.Gate {
+			(&report.Gate{Reason: "no verdict: " + rerr.Message}).Close(&sum)
+		}
+		return sum
 	}
 	if opt.Device != "" {
 		snap = narrow(snap, opt.Device, opt.Port)
@@ -125,7 +131,11 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 	if rerr != nil {
 		send(report.Message{Error: rerr})
 	}
-	return report.Summarize(results, diagnoses, rerr, opt.FailOn)
+	sum := report.Summarize(results, diagnoses, rerr, opt.FailOn)
+	if opt.Gate {
+		judgeGate(snap, checks.Options{Wanted: wanted(opt)}, results).Close(&sum)
+	}
+	return sum
 }
 
 // timedOut reports whether the run's own time ended before a collector began.

@@ -131,7 +131,7 @@ func (c *Child) running(ctx context.Context) (*reader, syscall.Errno) {
 	}
 	argv := c.Argv
 	if len(argv) == 0 {
-		argv = []string{ownBinary(), ReadHostArg}
+		argv = []string{OwnBinary(), ReadHostArg}
 	}
 	c.started++
 	p, err := startReader(ctx, argv, c.Env, or(c.Start, startDeadline), &c.stuck)
@@ -172,9 +172,9 @@ func (c *Child) Started() int {
 // kernel holds them in an uninterruptible sleep.
 func (c *Child) Stuck() int { return c.stuck.value() }
 
-// ownBinary is this program, even if its file was replaced or removed since it
+// OwnBinary is the path of this program, even if its file was replaced or removed since it
 // started.
-func ownBinary() string {
+func OwnBinary() string {
 	const link = "/proc/self/exe"
 	if exists(link) {
 		return link

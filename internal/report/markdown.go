@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
@@ -21,26 +22,15 @@ func Markdown(w io.Writer, d *Document) error {
 	m.para("# " + word + ": " + escapeMarkdown(d.Summary.AdviceReason))
 	m.para(escapeMarkdown(strings.Join(nonEmpty(d.Host, d.Origin, taken(d.Started), strings.TrimSpace(d.Tool.Name+" "+d.Tool.Version)), " · ")))
 	if d.Error != nil {
-		m.para("**Stopped early:** " + escapeMarkdown(d.Error.Message))
+		m.para("**Stopped early:** " + escapeMarkdown(strings.Join(nonEmpty(d.Error.Message, d.Error.Hint), ": ")))
 	}
-	for i := range d.Diagnoses {
-		m.diagnosis(&d.Diagnoses[i])
-	}
+	m.diagnoses(d.Diagnoses)
 	m.hosts(d.Hosts)
 	m.checks(d.Checks)
-	if len(d.Gaps) > 0 {
-		m.para("## Not looked at")
-		for _, g := range d.Gaps {
-			detail := ""
-			if g.Detail != "" {
-				detail = " (" + g.Detail + ")"
-			}
-			m.line("- " + escapeMarkdown(fmt.Sprintf("%s %s: %s%s", g.Source, g.What, g.Kind, detail)))
-		}
-		m.line("")
-	}
+	m.gaps(d.Gaps)
 	s := d.Summary
-	m.para(fmt.Sprintf("%d pass, %d warn, %d fail, %d skip, %d unknown · exit %d", s.Pass, s.Warn, s.Fail, s.Skip, s.Unknown, s.ExitCode))
+	m.para(fmt.Sprintf("%d pass, %d warn, %d fail, %d skip, %d unknown, %d info · exit %d",
+		s.Pass, s.Warn, s.Fail, s.Skip, s.Unknown, s.Info, s.ExitCode))
 	if _, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n"); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -52,6 +42,36 @@ type markdown struct{ strings.Builder }
 func (m *markdown) line(s string) { m.WriteString(s + "\n") }
 
 func (m *markdown) para(s string) { m.WriteString(s + "\n\n") }
+
+// diagnoses shows what is to be mended in full and information as a list: a
+// ticket is read by people who have others.
+func (m *markdown) diagnoses(ds []knowledge.Diagnosis) {
+	var infos []string
+	for i := range ds {
+		if ds[i].Severity == checks.Info && i > 0 {
+			infos = append(infos, "- "+escapeMarkdown(about(ds[i]))+" "+code(ds[i].Code))
+			continue
+		}
+		m.diagnosis(&ds[i])
+	}
+	if len(infos) > 0 {
+		m.para("## For information")
+		m.para(strings.Join(infos, "\n"))
+	}
+}
+
+// gaps names what could not be read as the text report does: those of one kind
+// are one line with examples.
+func (m *markdown) gaps(gaps []facts.Gap) {
+	if len(gaps) == 0 {
+		return
+	}
+	m.para("## Not looked at")
+	for _, text := range gapLines(gaps) {
+		m.line("- " + escapeMarkdown(text))
+	}
+	m.line("")
+}
 
 func (m *markdown) diagnosis(d *knowledge.Diagnosis) {
 	m.para("## " + escapeMarkdown(about(*d)) + " " + code(d.Code))
@@ -68,6 +88,13 @@ func (m *markdown) diagnosis(d *knowledge.Diagnosis) {
 		}
 		m.line("")
 	}
+	if cs := consequences(d); len(cs) > 0 {
+		m.para("**Explains**")
+		for _, f := range cs {
+			m.line("- " + code(f.Code) + " " + escapeMarkdown(f.Subject))
+		}
+		m.line("")
+	}
 	if len(d.Fix) > 0 {
 		m.para("**Fix**")
 	}
@@ -78,9 +105,21 @@ func (m *markdown) diagnosis(d *knowledge.Diagnosis) {
 			m.block(s.Command)
 		}
 	}
-	if len(d.Verify) > 0 {
-		m.para("**Verify**")
-		m.block(strings.Join(d.Verify, "\n"))
+	m.commands("Verify", d.Verify)
+	m.commands("See it with the standard tools", d.Reproduce)
+	if len(d.References) > 0 {
+		m.para("**References**")
+		for _, r := range d.References {
+			m.line("- " + escapeMarkdown(r))
+		}
+		m.line("")
+	}
+}
+
+func (m *markdown) commands(name string, cs []string) {
+	if len(cs) > 0 {
+		m.para("**" + name + "**")
+		m.block(strings.Join(cs, "\n"))
 	}
 }
 
@@ -127,9 +166,10 @@ func (m *markdown) block(text string) {
 	m.para(fence)
 }
 
-// code is text in backquotes, more of them where it has some itself.
+// code is text in backquotes, more of them where it has some itself. It is not
+// for tables, whose bars count in code too.
 func code(s string) string {
-	s = strings.ReplaceAll(Clean(s), "|", `\|`)
+	s = Clean(s)
 	if s == "" {
 		return "(empty)"
 	}

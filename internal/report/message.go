@@ -89,6 +89,23 @@ type Summary struct {
 	Unknown         int     `json:"unknown"`
 	Info            int     `json:"info"` // findings of severity info
 	DurationSeconds float64 `json:"duration_seconds"`
+	Gate            *Gate   `json:"gate,omitempty"` // of check --gate; exit_code is then its verdict
+}
+
+// Gate is the verdict for a prolog or health program.
+type Gate struct {
+	Drain  bool   `json:"drain"` // a proved failure on a wanted port: exit code 1
+	Port   string `json:"port,omitempty"`
+	Code   string `json:"code,omitempty"` // of the finding
+	Reason string `json:"reason"`
+}
+
+// Close sets the gate of a summary and with it the exit code.
+func (g *Gate) Close(s *Summary) {
+	s.Gate, s.ExitCode = g, ExitHealthy
+	if g.Drain {
+		s.ExitCode = ExitWarnings
+	}
 }
 
 // Advice is the first line of every report.

@@ -113,6 +113,13 @@ func (p *page) unseen(d *Document) {
 	}
 	p.blank()
 	p.heading(fmt.Sprintf("Not looked at: %d unknown, %d skipped, %s", unknown, skipped, plural(len(d.Gaps), "gap")))
+	for _, text := range gapLines(d.Gaps) {
+		p.para("     ", 7, text)
+	}
+}
+
+// gapLines are the gaps, those of one kind in one line.
+func gapLines(gaps []facts.Gap) (lines []string) {
 	type kind struct {
 		source facts.Source
 		kind   facts.GapKind
@@ -120,7 +127,7 @@ func (p *page) unseen(d *Document) {
 	}
 	var order []kind
 	what := map[kind][]string{}
-	for _, g := range d.Gaps {
+	for _, g := range gaps {
 		k := kind{g.Source, g.Kind, g.Detail}
 		if what[k] == nil {
 			order = append(order, k)
@@ -137,9 +144,10 @@ func (p *page) unseen(d *Document) {
 		if more := len(ws) - gapsShown; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
-		p.para("     ", 7, text)
+		lines = append(lines, text)
 	}
+	return lines
 }
 
-// gapsShown is how many gaps of one kind the text names; JSON has them all.
+// gapsShown is how many gaps of one kind a text names; JSON has them all.
 const gapsShown = 3
