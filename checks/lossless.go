@@ -127,3 +127,27 @@ func dropped(n *facts.Netdev) []grown {
 func resent(port PortRef) []grown {
 	return grew(counters.Device, port.HWCounters, counters.Loss, counters.Timeout)
 }
+
+// LosslessRide is the priority that RoCE rides on a netdev where PFC is on for
+// it, else the first that has PFC, and the DSCP that leads there. Enabled is a
+// bitmap as in facts.PFC.
+func LosslessRide(s *facts.Snapshot, netdev string, enabled uint8) (priority, dscp int) {
+	pfc := facts.PFC{Enabled: enabled}
+	priority, dscp = max(firstPriority(pfc), 0), defaultDSCP
+	for i := range s.Devices {
+		d := &s.Devices[i]
+		for j := range d.Ports {
+			n := s.Netdev(d.Ports[j].Netdev.Or(""))
+			if n == nil || s.Beneath(n).Name != netdev {
+				continue
+			}
+			n = s.Beneath(n)
+			r := findRide(PortRef{&d.Ports[j], d}, n, n.DCB.Or(facts.DCB{}))
+			dscp = r.DSCP.Or(dscp)
+			if pfc.On(r.Priority.Or(-1)) {
+				return r.Priority.Or(0), dscp
+			}
+		}
+	}
+	return priority, dscp
+}

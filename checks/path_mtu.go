@@ -48,3 +48,10 @@ func mtuRule(d *facts.Device) (mtuOverhead, bool) {
 	r, ok := mtuRules[d.Provider.Or(d.ParentType.Or(""))]
 	return r, ok
 }
+
+// PathMTU is the path MTU in bytes that a netdev MTU leaves to a device, as far
+// as the rule of its driver is known.
+func PathMTU(d *facts.Device, netdevMTU int) (int, bool) {
+	r, ok := mtuRule(d)
+	return r.pathMTU(netdevMTU), ok
+}

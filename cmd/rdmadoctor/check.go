@@ -21,7 +21,8 @@ func (p *program) checkCommand() *cobra.Command {
   rdmadoctor check --json --interval 0s
   rdmadoctor check --device mlx5_0/1 --only link,mtu
   rdmadoctor check --json --record gpu-017.tar.gz
-  rdmadoctor check --from gpu-017.tar.gz`,
+  rdmadoctor check --from gpu-017.tar.gz
+  rdmadoctor check --baseline gpu-017-good.tar.gz`,
 		Annotations: judges,
 		Args:        arguments(0, 0, ""),
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
@@ -57,6 +58,9 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 	}
 	defer src.close()
 	opt := exam.options(p.args)
+	if err := p.expect(ctx, exam, &opt); err != nil {
+		return err
+	}
 	var kept *keeper
 	if exam.record != "" {
 		if kept, err = p.keep(exam.record, src.host); err != nil {

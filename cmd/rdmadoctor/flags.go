@@ -84,6 +84,7 @@ type examFlags struct {
 	timeout, interval time.Duration
 	snapshot          bool
 	gate              bool
+	baseline          string
 }
 
 // defaultTimeout bounds a run besides its interval. A healthy host takes about
@@ -100,6 +101,7 @@ func (f *examFlags) add(c *cobra.Command) {
 	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this `TIME` (default 30s and the interval)")
 	fs.DurationVar(&f.interval, "interval", time.Second, "`TIME` between the two samples of the counters; 0s takes one sample")
 	fs.BoolVar(&f.snapshot, "snapshot", false, "put all facts into the report")
+	fs.StringVar(&f.baseline, "baseline", "", "also say what changed since the recording or report in `FILE`, when this host was good")
 	f.addFailOn(c)
 	complete(c, "only", doctor.Names())
 	complete(c, "skip", doctor.Names())
@@ -134,6 +136,8 @@ func (f *examFlags) check() error {
 		return usagef("give it a file name; rdmadoctor record -o - writes a recording alone", "--record -: the report goes to standard output")
 	case f.record != "" && f.from != "":
 		return usagef("it is for an examination of this host", "--record and --from contradict each other")
+	case f.baseline == "-" && f.from == "-":
+		return usagef("give one of them a file", "--from and --baseline cannot both be standard input")
 	case f.port < 0:
 		return usagef("ports are counted from 1", "--port %d is no port", f.port)
 	case f.port > 0 && f.device == "":

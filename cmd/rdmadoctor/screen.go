@@ -32,6 +32,9 @@ func (p *program) screenOf(ctx context.Context, exam *examFlags) error {
 	}
 	defer src.close()
 	opt := exam.options(p.args)
+	if err := p.expect(ctx, exam, &opt); err != nil {
+		return err
+	}
 	opt.KeepSnapshot = true // The screen lists the ports.
 	return p.screen(ctx, screen{from: src.label, again: true,
 		run: func(ctx context.Context, h report.Handler) error { return src.examine(ctx, opt, h) }})

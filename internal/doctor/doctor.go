@@ -30,6 +30,8 @@ type Options struct {
 	Device   string        // judge only this device; "" means all
 	Port     int           // judge only this port of it; 0 means all
 	FailOn   checks.Severity
+	// Baseline is this host when it was good; nil leaves the question out.
+	Baseline *facts.Snapshot
 	Version  string
 	Args     []string
 	// Gate asks whether the node is to be drained: see report.Gate.
@@ -110,11 +112,17 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 	}
 	send(report.Message{Progress: &report.Progress{Step: "judge", Text: fmt.Sprintf("%d checks", len(cs))}})
 	var results []checks.Result
-	checks.Run(snap, cs, checks.Options{Wanted: wanted(opt)}, func(r checks.Result) {
+	beside, names := expected(full, opt)
+	checks.Run(snap, cs, checks.Options{Wanted: append(wanted(opt), names...)}, func(r checks.Result) {
+		demand(&r, beside)
 		r.Findings = slices.DeleteFunc(r.Findings, func(f checks.Finding) bool { return !codeWanted(opt, f.Code) })
 		results = append(results, r)
 		send(report.Message{Result: &r})
 	})
+	for i := range beside {
+		results = append(results, beside[i])
+		send(report.Message{Result: &beside[i]})
+	}
 	diagnoses := knowledge.Explain(results, Relations(full))
 	for i := range diagnoses {
 		send(report.Message{Diagnosis: &diagnoses[i]})

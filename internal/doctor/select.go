@@ -31,6 +31,9 @@ func Names() []string {
 		ns = append(ns, c.ID)
 		ns = append(ns, c.Codes...)
 	}
+	for id, codes := range expectedCodes {
+		ns = append(append(ns, id), codes...)
+	}
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }
@@ -93,6 +96,11 @@ func codeOwner(name string) (*checks.Check, bool) {
 	for _, c := range checks.All() {
 		if c.ID != name && slices.Contains(c.Codes, name) {
 			return c, true
+		}
+	}
+	for id, codes := range expectedCodes {
+		if id != name && slices.Contains(codes, name) {
+			return nil, true
 		}
 	}
 	return nil, false
