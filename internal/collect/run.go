@@ -45,7 +45,9 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 			continue
 		}
 		say("collect", string(c.Source))
-		began[c.Source] = time.Now()
+		if c.Again != nil {
+			began[c.Source] = time.Now()
+		}
 		(&Reader{ctx: ctx, host: h, src: c.Source, Snap: s}).run(c.Read)
 	}
 	if second(ctx, h, s, times, opt.Interval, say) {

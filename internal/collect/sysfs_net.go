@@ -188,23 +188,45 @@ func setKind(n *facts.Netdev, uevent string) {
 	}
 }
 
-// collectSpeeds reads speed and duplex. They take the rtnl lock and may ask
-// firmware, so only hardware, what is made of it, and netdevs of RDMA ports
-// are asked, in a batch of their own.
+// collectSpeeds reads speed and duplex of hardware and of bonds. They take the
+// rtnl lock and may ask firmware, so no others are asked, and these in a batch
+// of their own.
 func collectSpeeds(r *Reader, dirs map[string]*netdevDir) {
-	rdma := rdmaNetdevs(r.Snap)
 	b := r.batch()
 	for i := range r.Snap.Netdevs {
 		n := &r.Snap.Netdevs[i]
-		d := dirs[n.Name]
-		if d == nil || !d.device && !d.bond && !rdma[n.Name] {
-			continue
+		if d := dirs[n.Name]; d != nil && (d.device || d.bond) {
+			askSpeeds(b, n)
 		}
-		askSpeed(b, netDir(n.Name)+"speed", &n.Speed, parseSpeed)
-		askSpeed(b, netDir(n.Name)+"duplex", &n.Duplex, parseDuplex)
 	}
 	b.run()
 }
+
+func askSpeeds(b *batch, n *facts.Netdev) {
+	askSpeed(b, netDir(n.Name)+"speed", &n.Speed, parseSpeed)
+	askSpeed(b, netDir(n.Name)+"duplex", &n.Duplex, parseDuplex)
+}
+
+// sysfsNetRDMA reads speed and duplex of the other netdevs that RDMA rides on,
+// such as VLANs. It runs when the GID tables have told which those are.
+var _ = register(Collector{
+	Source: facts.Links,
+	After:  22,
+	Read: func(r *Reader) {
+		if !r.Snap.Has(facts.Links) {
+			return
+		}
+		rdma := rdmaNetdevs(r.Snap)
+		b := r.batch()
+		for i := range r.Snap.Netdevs {
+			n := &r.Snap.Netdevs[i]
+			if rdma[n.Name] && !n.Speed.Known() && !n.PCI.Known() && !n.BondMode.Known() {
+				askSpeeds(b, n)
+			}
+		}
+		b.run()
+	},
+})
 
 // askSpeed reads speed or duplex. EINVAL is the answer while the netdev is down
 // and of drivers that know no speed, for which newer kernels say EOPNOTSUPP: no

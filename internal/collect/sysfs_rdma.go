@@ -10,8 +10,8 @@ import (
 )
 
 // sysfsRDMA reads /sys/class/infiniband (kernel document
-// Documentation/ABI/stable/sysfs-class-infiniband): devices, ports, P_Key and
-// GID tables, counters. Each level of the tree is one batch for all devices.
+// Documentation/ABI/stable/sysfs-class-infiniband): devices, ports, P_Key
+// tables, counters. Each level of the tree is one batch for all devices.
 var _ = register(Collector{
 	Source: facts.SysfsRDMA,
 	Read: func(r *Reader) {
@@ -19,7 +19,7 @@ var _ = register(Collector{
 			return
 		}
 		collectPorts(r)
-		collectTables(r)
+		collectPKeys(r)
 		collectCounters(r, func(c *facts.Counter, v uint64) { c.First = facts.Some(v) })
 	},
 	Again: func(r *Reader) {

@@ -61,10 +61,11 @@ func TestSysfsRDMARoCE(t *testing.T) {
 	if len(s.Gaps) != 2 {
 		t.Errorf("%d gaps, want 2: %v", len(s.Gaps), s.Gaps)
 	}
-	// One exchange a level: class, devices, ports, listings, slots, GID
-	// attributes, counter listings, counters; then states, listings, counters.
-	if h.Asked != 11 {
-		t.Errorf("%d exchanges, want 11", h.Asked)
+	// One exchange a level: class, devices, ports, P_Key listings and slots,
+	// counter listings, counters; GID listings, slots and attributes; then states,
+	// listings, counters.
+	if h.Asked != 13 {
+		t.Errorf("%d exchanges, want 13", h.Asked)
 	}
 }
 

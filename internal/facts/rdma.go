@@ -114,8 +114,11 @@ type Port struct {
 	SMSL    Opt[int]    `json:"sm_sl,omitzero"`
 	CapMask Opt[uint32] `json:"cap_mask,omitzero"`
 
-	PKeys       []PKey   `json:"pkeys,omitempty"` // non-zero entries
-	GIDs        []GID    `json:"gids,omitempty"`  // non-zero entries, by Index
+	PKeys []PKey `json:"pkeys,omitempty"` // non-zero entries
+	// GIDs are the non-zero entries, by Index. Where all GIDs that the addresses of
+	// the netdev and of what is on it make were found, a long run of empty slots
+	// ends the reading.
+	GIDs        []GID    `json:"gids,omitempty"`
 	GIDTableLen Opt[int] `json:"gid_table_len,omitzero"`
 	// Choice is which GIDs programs take by themselves on a RoCE port.
 	Choice Opt[GIDChoice] `json:"gid_choice,omitzero"`
