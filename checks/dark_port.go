@@ -12,6 +12,8 @@ const (
 // logical mismatch is mostly FEC that differs: the light is there and the
 // blocks do not align.
 var darkReasons = map[string]string{
+	"Autoneg, FEC mismatch during override": "link-fec-mismatch",
+
 	"Logical mismatch":      "link-fec-mismatch",
 	"Cable issue":           "module-fault",
 	"EEPROM issue":          "module-fault",

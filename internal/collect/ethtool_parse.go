@@ -89,19 +89,37 @@ var extStates = []string{
 	"EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module",
 }
 
+// autonegStates are the substates of "Autoneg" as ethtool(8) prints them, by enum
+// ethtool_link_ext_substate_autoneg (ethtool.h), which begins with 1. Of the other
+// states the state says enough.
+var autonegStates = []string{
+	"", "No partner detected", "Ack not received", "Next page exchange failed", "No partner detected during force mode",
+	"FEC mismatch during override", "No HCD",
+}
+
 // parseLinkState reads ETHTOOL_MSG_LINKSTATE_GET_REPLY. The reason is there only
 // while the link is down and the driver knows it.
 func parseLinkState(body []byte, reason *facts.Opt[string]) error {
-	return attributes(body, sizeofGenlMsg, func(ad *netlink.AttributeDecoder) {
-		if ad.Type() != unix.ETHTOOL_A_LINKSTATE_EXT_STATE {
-			return
-		}
-		if s := int(ad.Uint8()); s < len(extStates) {
-			*reason = facts.Some(extStates[s])
-		} else {
-			*reason = facts.Some("state " + strconv.Itoa(s))
+	state, sub := -1, 0
+	err := attributes(body, sizeofGenlMsg, func(ad *netlink.AttributeDecoder) {
+		switch ad.Type() {
+		case unix.ETHTOOL_A_LINKSTATE_EXT_STATE:
+			state = int(ad.Uint8())
+		case unix.ETHTOOL_A_LINKSTATE_EXT_SUBSTATE:
+			sub = int(ad.Uint8())
 		}
 	})
+	switch {
+	case err != nil || state < 0:
+		return err
+	case state >= len(extStates):
+		*reason = facts.Some("state " + strconv.Itoa(state))
+	case state == unix.ETHTOOL_LINK_EXT_STATE_AUTONEG && sub > 0 && sub < len(autonegStates):
+		*reason = facts.Some(extStates[state] + ", " + autonegStates[sub])
+	default:
+		*reason = facts.Some(extStates[state])
+	}
+	return nil
 }
 
 // fecNames are forward error corrections as ethtool(8) prints them, by link

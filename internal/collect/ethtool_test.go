@@ -131,3 +131,33 @@ func TestModeSpeed(t *testing.T) {
 		}
 	}
 }
+
+func TestLinkStateReasons(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		attrs map[uint16]byte
+		want  facts.Opt[string]
+	}{
+		{"up", nil, facts.Opt[string]{}},
+		{"substate alone", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_SUBSTATE: 5}, facts.Opt[string]{}},
+		{"no cable", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_STATE: 4}, facts.Some("No cable")},
+		{"autoneg alone", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_STATE: 0}, facts.Some("Autoneg")},
+		{"FEC", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_STATE: 0, unix.ETHTOOL_A_LINKSTATE_EXT_SUBSTATE: 5},
+			facts.Some("Autoneg, FEC mismatch during override")},
+		{"unknown substate", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_STATE: 0, unix.ETHTOOL_A_LINKSTATE_EXT_SUBSTATE: 200},
+			facts.Some("Autoneg")},
+		{"substate of another state", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_STATE: 2, unix.ETHTOOL_A_LINKSTATE_EXT_SUBSTATE: 5},
+			facts.Some("Logical mismatch")},
+		{"unknown state", map[uint16]byte{unix.ETHTOOL_A_LINKSTATE_EXT_STATE: 77}, facts.Some("state 77")},
+	} {
+		b := body(t, []byte{ethLinkStateGet, 1, 0, 0}, func(ae *netlink.AttributeEncoder) {
+			for kind, v := range c.attrs {
+				ae.Uint8(kind, v)
+			}
+		})
+		var got facts.Opt[string]
+		if err := parseLinkState(b, &got); err != nil || got != c.want {
+			t.Errorf("%s: got %v, %v, want %v", c.name, got, err, c.want)
+		}
+	}
+}
