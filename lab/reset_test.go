@@ -20,6 +20,7 @@ ip link set v0 up mtu 4200
 ip link set v1 up mtu 4200
 ip link add link v0 name v0.5 type vlan id 5
 rdma link add rxe0 type rxe netdev v0
+mkdir /sys/kernel/config/rdma_cm/rxe0
 tc qdisc add dev v1 root netem loss 1%
 tc qdisc add dev lo root netem delay 1ms
 nft add table inet lab

@@ -72,8 +72,30 @@ func TestScenarios(t *testing.T) {
 				for _, problem := range results.Outcomes[i].Problems {
 					t.Error(problem)
 				}
+				if t.Failed() {
+					keep(t, results.Outcomes[i])
+				}
 			})
 		}
+	}
+}
+
+// keep writes what the doctor said where it outlives the test, for looking
+// into a failure.
+func keep(t *testing.T, o scenario.Outcome) {
+	dir := filepath.Join(os.TempDir(), "rdmadoctor-lab")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Error(err)
+	}
+	for part, report := range map[string][]byte{"": o.Report, "-cured": o.CuredReport} {
+		if len(report) == 0 {
+			continue
+		}
+		name := filepath.Join(dir, o.Scenario+"-"+o.Kernel+part+".json")
+		if err := os.WriteFile(name, report, 0o644); err != nil {
+			t.Error(err)
+		}
+		t.Logf("the doctor's report is in %s", name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -108,6 +109,7 @@ func (s *server) clean() error {
 	if err := s.cleanRoutes(); err != nil {
 		return err
 	}
+	removeConfigured()
 	if err := s.unloadModules(); err != nil {
 		return err
 	}
@@ -170,6 +172,16 @@ func (s *server) cleanRoutes() error {
 		}
 	}
 	return nil
+}
+
+// removeConfigured removes what was made below configfs, such as the folders of
+// rdma_cm's defaults. Each holds the module whose it is. Folders that the
+// kernel made stay, since it refuses to remove them.
+func removeConfigured() {
+	made, _ := filepath.Glob("/sys/kernel/config/*/*")
+	for _, name := range made {
+		unix.Rmdir(name)
+	}
 }
 
 // unloadModules unloads modules until none more can be.

@@ -39,6 +39,8 @@ type Outcome struct {
 	Seconds float64 `json:"seconds"`
 	// Report is the doctor's JSON, for looking into a failure.
 	Report json.RawMessage `json:"report,omitempty"`
+	// CuredReport is its JSON after the cure.
+	CuredReport json.RawMessage `json:"cured_report,omitempty"`
 }
 
 // OK says whether the scenario passed.
@@ -218,6 +220,7 @@ func (f *flow) cure(ctx context.Context, sick Report) error {
 	if err != nil {
 		return err
 	}
+	f.out.CuredReport = r.Stdout
 	if err := f.suite.valid(r.Stdout); err != nil {
 		return fmt.Errorf("report after the cure is not valid: %w", err)
 	}

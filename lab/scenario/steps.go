@@ -18,9 +18,6 @@ const doctorPath = "/lab/bin/rdmadoctor"
 // recordingPath is where the check of a sick host leaves what it read.
 const recordingPath = "/tmp/lab-recording.tar.gz"
 
-// readyLimit is how long a scenario's condition may take to hold.
-const readyLimit = 20 * time.Second
-
 // cgroup is the control group of the scenario's processes.
 func (f *flow) cgroup() string { return "lab/" + f.s.ID }
 
@@ -107,13 +104,13 @@ func (f *flow) startDuring(ctx context.Context) error {
 	// second in a guest.
 	script := "until { " + f.s.Ready + "\n} >/dev/null 2>&1; do sleep 0.1; done"
 	r, err := f.guests["a"].Run(ctx, lab.Cmd{Script: script, Cgroup: f.cgroup(),
-		Timeout: readyLimit})
+		Timeout: f.suite.opts.ReadyLimit})
 	if err != nil {
 		return fmt.Errorf("%w: ready: %w", errBroken, err)
 	}
 	if r.TimedOut {
 		return fmt.Errorf("%w: ready: %q does not hold after %v%s", errBroken,
-			f.s.Ready, readyLimit, f.duringSaid())
+			f.s.Ready, f.suite.opts.ReadyLimit, f.duringSaid())
 	}
 	return nil
 }

@@ -37,6 +37,8 @@ type Options struct {
 	Doctor string
 	// Schema is the JSON schema that every report must follow.
 	Schema []byte
+	// ReadyLimit is how long a scenario's condition may take to hold, 20 s if 0.
+	ReadyLimit time.Duration
 	// Log is told of each scenario as it ends. Nil tells nobody.
 	Log io.Writer
 }
@@ -63,6 +65,9 @@ func New(ctx context.Context, o Options) (*Suite, error) {
 	}
 	if len(o.Kernels) == 0 {
 		o.Kernels = kernels.Series()
+	}
+	if o.ReadyLimit == 0 {
+		o.ReadyLimit = 20 * time.Second
 	}
 	all, scripts, err := Load(o.Dir)
 	if err != nil {
