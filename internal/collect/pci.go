@@ -146,6 +146,7 @@ func collectFunctions(r *Reader) {
 		attrIf(b, dir+"iommu_group/type", &f.IOMMUType, parseText)
 		attrIf(b, dir+"sriov_totalvfs", &f.TotalVFs, parseInt)
 		attrIf(b, dir+"power/runtime_status", &f.Power, parseText)
+		attrIf(b, dir+"roce_enable", &f.RoCEEnable, parseBool01)
 		if f.RDMACapable != "" || f.GPU {
 			attrIf(b, dir+"local_cpulist", &f.LocalCPUs, parseCPUList)
 		}

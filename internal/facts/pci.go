@@ -3,31 +3,52 @@ package facts
 // PCIFunction is a PCI function that matters to RDMA: an RDMA-capable NIC, a
 // GPU, or a bridge above one.
 type PCIFunction struct {
-	Address      string             `json:"address"` // "0000:3b:00.0"
-	Class        Opt[string]        `json:"class,omitzero"`
-	Vendor       Opt[uint16]        `json:"vendor,omitzero"`
-	DeviceID     Opt[uint16]        `json:"device_id,omitzero"`
-	Subsystem    Opt[string]        `json:"subsystem,omitzero"`
-	Driver       Opt[string]        `json:"driver,omitzero"` // "" : none bound
-	NUMANode     Opt[int]           `json:"numa_node,omitzero"`
-	LocalCPUs    Opt[string]        `json:"local_cpulist,omitzero"` // of RDMA NICs and GPUs: "0-15,32-47"
-	Parent       string             `json:"parent,omitempty"`       // address of the bridge above
-	CurrentSpeed Opt[float64]       `json:"current_link_speed_gtps,omitzero"`
-	MaxSpeed     Opt[float64]       `json:"max_link_speed_gtps,omitzero"`
-	CurrentWidth Opt[int]           `json:"current_link_width,omitzero"`
-	MaxWidth     Opt[int]           `json:"max_link_width,omitzero"`
-	VF           bool               `json:"vf,omitempty"`     // a virtual function: has physfn, or its ID is one's
-	PhysFn       string             `json:"physfn,omitempty"` // address of a VF's physical function, on its host
-	VFs          Opt[int]           `json:"sriov_numvfs,omitzero"`
-	TotalVFs     Opt[int]           `json:"sriov_totalvfs,omitzero"`
-	IOMMUType    Opt[string]        `json:"iommu_group_type,omitzero"`
-	Power        Opt[string]        `json:"runtime_status,omitzero"` // "active", "suspended", ...; a suspended one is not read further
-	Config       Opt[PCIConfig]     `json:"config,omitzero"`
-	AER          map[string]Counter `json:"aer,omitempty"` // "correctable/RxErr", ... from aer_dev_*
-	Netdevs      []string           `json:"netdevs,omitempty"`
-	RDMADevices  []string           `json:"rdma_devices,omitempty"`
-	RDMACapable  string             `json:"rdma_capable,omitempty"` // kernel RDMA driver module this function needs, from the product's table
-	GPU          bool               `json:"gpu,omitempty"`          // by vendor and class
+	Address      string         `json:"address"` // "0000:3b:00.0"
+	Class        Opt[string]    `json:"class,omitzero"`
+	Vendor       Opt[uint16]    `json:"vendor,omitzero"`
+	DeviceID     Opt[uint16]    `json:"device_id,omitzero"`
+	Subsystem    Opt[string]    `json:"subsystem,omitzero"`
+	Driver       Opt[string]    `json:"driver,omitzero"` // "" : none bound
+	NUMANode     Opt[int]       `json:"numa_node,omitzero"`
+	LocalCPUs    Opt[string]    `json:"local_cpulist,omitzero"` // of RDMA NICs and GPUs: "0-15,32-47"
+	Parent       string         `json:"parent,omitempty"`       // address of the bridge above
+	CurrentSpeed Opt[float64]   `json:"current_link_speed_gtps,omitzero"`
+	MaxSpeed     Opt[float64]   `json:"max_link_speed_gtps,omitzero"`
+	CurrentWidth Opt[int]       `json:"current_link_width,omitzero"`
+	MaxWidth     Opt[int]       `json:"max_link_width,omitzero"`
+	VF           bool           `json:"vf,omitempty"`     // a virtual function: has physfn, or its ID is one's
+	PhysFn       string         `json:"physfn,omitempty"` // address of a VF's physical function, on its host
+	VFs          Opt[int]       `json:"sriov_numvfs,omitzero"`
+	TotalVFs     Opt[int]       `json:"sriov_totalvfs,omitzero"`
+	IOMMUType    Opt[string]    `json:"iommu_group_type,omitzero"`
+	Power        Opt[string]    `json:"runtime_status,omitzero"` // "active", "suspended", ...; a suspended one is not read further
+	Config       Opt[PCIConfig] `json:"config,omitzero"`
+	// DevlinkParams are the switches "enable_rdma", "enable_roce" and
+	// "enable_iwarp" (devlink-params), as the driver was or will be started with.
+	DevlinkParams map[string]bool `json:"devlink_params,omitempty"`
+	RoCEEnable    Opt[bool]       `json:"roce_enable,omitzero"` // the switch of that name that OFED's mlx5 has in sysfs
+	// VirtualFunctions is what a physical function has set for its virtual ones.
+	VirtualFunctions []VirtualFunction `json:"virtual_functions,omitempty"`
+
+	AER         map[string]Counter `json:"aer,omitempty"` // "correctable/RxErr", ... from aer_dev_*
+	Netdevs     []string           `json:"netdevs,omitempty"`
+	RDMADevices []string           `json:"rdma_devices,omitempty"`
+	RDMACapable string             `json:"rdma_capable,omitempty"` // kernel RDMA driver module this function needs, from the product's table
+	GPU         bool               `json:"gpu,omitempty"`          // by vendor and class
+}
+
+// VirtualFunction is one entry of IFLA_VFINFO_LIST (if_link.h): what the host
+// has set for a virtual function.
+type VirtualFunction struct {
+	Number    int                `json:"number"`
+	Address   string             `json:"address,omitempty"`    // of its PCI function, from virtfnN
+	LinkState Opt[string]        `json:"link_state,omitzero"`  // "auto", "enable", "disable"
+	MinTxRate Opt[BitsPerSecond] `json:"min_tx_rate,omitzero"` // 0: none is guaranteed
+	MaxTxRate Opt[BitsPerSecond] `json:"max_tx_rate,omitzero"` // 0: no limit
+	NodeGUID  Opt[string]        `json:"node_guid,omitzero"`   // InfiniBand; zeros: not set
+	PortGUID  Opt[string]        `json:"port_guid,omitzero"`   // InfiniBand; zeros: not set
+	Trust     Opt[bool]          `json:"trust,omitzero"`       // may change what matters to others
+	Spoof     Opt[bool]          `json:"spoof_check,omitzero"` // may send from its own address only
 }
 
 // PCIConfig is what a function's configuration space says (PCI Express Base

@@ -71,6 +71,8 @@ const (
 	FilterSource Source = "filter"        // NFT_MSG_GETCHAIN, NFT_MSG_GETRULE
 	SysctlNet    Source = "sysctl-net"    // /proc/sys/net/ipv4
 	PCISysfs     Source = "pci"           // /sys/bus/pci/devices
+	Devlink      Source = "devlink"       // DEVLINK_CMD_PARAM_GET
+	SRIOV        Source = "sriov"         // RTM_GETLINK with IFLA_VFINFO_LIST, /sys/bus/pci/devices/*/virtfn*
 	ModuleList   Source = "module"        // /proc/modules, /sys/module
 	ModuleIndex  Source = "module-index"  // /lib/modules/RELEASE/modules.{dep,builtin}
 	LibraryFiles Source = "library-files" // provider libraries and libibverbs.d
