@@ -16,13 +16,13 @@ var nicHasDevice = register(&Check{
 		"none here rightly. A NIC that serves as an Ethernet NIC only is information.",
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.PCISysfs},
-	Uses:  []facts.Source{facts.ModuleList, facts.ModuleIndex, facts.Links, facts.Namespaces, facts.RDMANetlink},
+	Uses:  []facts.Source{facts.ModuleList, facts.ModuleIndex, facts.Links, facts.Namespaces, facts.RDMANetlink, facts.Devlink},
 	Codes: []string{"rnic-without-driver"},
 	Params: Params{
 		"rnic-without-driver": "pci module driver? netdev? reason",
 	},
 	Run: func(p *Pass) {
-		s := p.Read(facts.SysfsRDMA, facts.PCISysfs, facts.ModuleList, facts.ModuleIndex, facts.Links, facts.Namespaces, facts.RDMANetlink)
+		s := p.Read(facts.SysfsRDMA, facts.PCISysfs, facts.ModuleList, facts.ModuleIndex, facts.Links, facts.Namespaces, facts.RDMANetlink, facts.Devlink)
 		for i := range s.PCI {
 			f := &s.PCI[i]
 			if f.RDMACapable == "" {
@@ -35,6 +35,8 @@ var nicHasDevice = register(&Check{
 				p.Unread(f.Address, "driver")
 			case passedThrough(f.Driver.Or("")):
 				p.NotApplicable("%s is given to a virtual machine (%s)", f.Address, f.Driver)
+			case off(s, f):
+				p.NotApplicable("RDMA is switched off for %s", f.Address)
 			case s.RDMA.NetnsMode.Or("") == "exclusive" && !s.Host.InitNetns.Or(true):
 				p.NotApplicable("the device of %s may be in another network namespace", f.Address)
 			case lagPartner(s, f):
@@ -45,6 +47,12 @@ var nicHasDevice = register(&Check{
 		}
 	},
 })
+
+// off reports whether the driver is told to do without RDMA.
+func off(s *facts.Snapshot, f *facts.PCIFunction) bool {
+	name, _ := switchedOff(s, f)
+	return name != ""
+}
 
 func reportWithoutDevice(p *Pass, s *facts.Snapshot, f *facts.PCIFunction) {
 	driver := f.Driver.Or("")
@@ -95,8 +103,7 @@ func mostHaveDevices(s *facts.Snapshot, f *facts.PCIFunction) bool {
 	have, all := 0, 0
 	for i := range s.PCI {
 		o := &s.PCI[i]
-		if o == f || o.Vendor != f.Vendor || o.DeviceID != f.DeviceID || o.VF != f.VF || !f.Vendor.Known() ||
-			!strings.HasSuffix(o.Address, f.Address[max(0, len(f.Address)-2):]) {
+		if !alike(o, f) {
 			continue
 		}
 		all++

@@ -13,7 +13,7 @@ var nodeGUID = register(&Check{
 		"the host sets it.",
 	Layer: Addressing,
 	Needs: []facts.Source{facts.SysfsRDMA},
-	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
+	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink, facts.PCISysfs},
 	Codes: []string{"node-guid-zero"},
 	Params: Params{
 		"node-guid-zero": "device pci?",
@@ -29,7 +29,7 @@ var nodeGUID = register(&Check{
 				continue
 			}
 			severity := Fail
-			if want, _ := p.WantedDevice(d); !want {
+			if want, _ := p.WantedDevice(d); !want || p.spare(d) {
 				severity = Info
 			}
 			p.Report(Finding{
