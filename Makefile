@@ -10,8 +10,9 @@ BIN := bin/rdmadoctor
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
+# A verdict (exit 0 to 3, README.md) is no failure of make.
 run: build ## build rdmadoctor and examine this host (changes nothing)
-	@$(BIN)
+	@$(BIN) || [ $$? -le 3 ]
 
 test: ## install what is missing and run every test, the lab on both kernels too
 	@scripts/test

@@ -19,7 +19,7 @@ var countersReadable = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA},
 	Codes: []string{"counters-saturated"},
 	Params: Params{
-		"counters-saturated": "device port netdev? pci? counter",
+		"counters-saturated": "device port netdev? pci? counter ethernet?",
 	},
 	Run: func(p *Pass) {
 		for port := range p.Ports(nil) {
@@ -46,8 +46,14 @@ var countersReadable = register(&Check{
 			if stuck == nil {
 				continue
 			}
-			f.Message = fmt.Sprintf("%s stands at its maximum and cannot show new errors", strings.Join(stuck, ", "))
+			f.Message = strings.Join(stuck, ", ") + " stands at its maximum and cannot show new errors"
+			if len(stuck) > 1 {
+				f.Message = strings.Join(stuck, ", ") + " stand at their maximum and cannot show new errors"
+			}
 			f.Params = port.Params("counter", stuck[0])
+			if OnEthernet(port) { // Without a LID, perfquery does not reach it.
+				f.Params["ethernet"] = "yes"
+			}
 			p.Report(f)
 		}
 	},

@@ -21,28 +21,34 @@ func Nearest(text string) []*Page {
 	}
 	query := strings.ToLower(strings.TrimSpace(text))
 	words := tokens(query)
-	var codes []string
-	for _, p := range Pages() {
-		codes = append(codes, p.Code)
+	pages := Pages()
+	codes := make([]string, len(pages))
+	have := make([]map[string]float64, len(pages))
+	for i, p := range pages {
+		codes[i], have[i] = p.Code, p.words()
 	}
 	alike := nearby.Words(strings.ReplaceAll(query, " ", "-"), codes)
 	rare := map[string]int{} // in how many pages a word stands
-	for _, p := range Pages() {
-		for w := range p.words() {
-			rare[w]++
+	for w := range words {
+		for i := range pages {
+			if weigh(have[i], w) > 0 {
+				rare[w]++
+			}
 		}
 	}
 	var hits []hit
-	for _, p := range Pages() {
+	for n, p := range pages {
 		score := 0.0
 		if i := slices.Index(alike, p.Code); i >= 0 {
 			score = 3 / float64(1+i)
 		}
-		have := p.words()
 		for w := range words {
-			if weight := have[w]; weight > 0 {
+			if weight := weigh(have[n], w); weight > 0 {
 				score += weight / float64(rare[w])
 			}
+		}
+		if len(words) > 1 && p.quotes(query) {
+			score += phraseScore
 		}
 		if score > 0 {
 			hits = append(hits, hit{p, score})
@@ -58,6 +64,21 @@ func Nearest(text string) []*Page {
 	return out
 }
 
+// phraseScore is for a page that has the whole query, such as an error message,
+// in one piece. It weighs more than any sum of rare words.
+const phraseScore = 10
+
+// quotes reports whether the text stands in the page's title or symptom as it
+// is, line breaks aside.
+func (p *Page) quotes(text string) bool {
+	page := strings.ToLower(p.Title + "\n" + p.Symptom)
+	return strings.Contains(strings.Join(strings.Fields(page), " "), strings.Join(strings.Fields(text), " "))
+}
+
+// stemLength is how long a word must be to stand for longer ones, as "lock"
+// does for "locked".
+const stemLength = 4
+
 // words weighs the words of a page by where they stand.
 func (p *Page) words() map[string]float64 {
 	m := map[string]float64{}
@@ -70,6 +91,20 @@ func (p *Page) words() map[string]float64 {
 		}
 	}
 	return m
+}
+
+// weigh is what a word counts among the words of a page, 0 where it is not
+// there. A word that only begins another one counts half.
+func weigh(have map[string]float64, word string) float64 {
+	best := have[word]
+	if len(word) >= stemLength {
+		for w, weight := range have {
+			if strings.HasPrefix(w, word) {
+				best = max(best, weight/2)
+			}
+		}
+	}
+	return best
 }
 
 // tokens are the words that carry meaning: three letters or more, digits

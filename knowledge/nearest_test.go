@@ -14,6 +14,7 @@ func TestNearest(t *testing.T) {
 		{"port-admin-dwn", "port-admin-down"},
 		{"transport retry counter exceeded", "retry-exceeded"},
 		{"Cannot allocate memory when registering", "memlock-low"},
+		{"memory lock", "memlock-low"},
 		{"Xid", "gpu-fault"},
 		{"ib_write_bw very slow because of pause frames storm", "pfc-storm"},
 	} {
@@ -24,6 +25,19 @@ func TestNearest(t *testing.T) {
 				codes = append(codes, p.Code)
 			}
 			t.Errorf("%q: got %v, want %s among them", tt.text, codes, tt.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"No IB devices found":              "no-rdma-device",
+		"memlock":                          "memlock-low",
+		"transport retry counter exceeded": "retry-exceeded",
+	} {
+		if ps := Nearest(text); len(ps) == 0 || ps[0].Code != want {
+			var codes []string
+			for _, p := range ps {
+				codes = append(codes, p.Code)
+			}
+			t.Errorf("%q: got %v, want %s first", text, codes, want)
 		}
 	}
 	for _, text := range []string{"", "   ", "qqqqqqqqqqqqqqqqqqqq", "the and for"} {

@@ -57,19 +57,48 @@ func (a Remedy) text(n, width int) string {
 }
 
 // onlyLooks is what a step changes that only looks.
-const onlyLooks = "nothing, it only looks"
+const onlyLooks = "nothing"
 
 // Effect says in one sentence where a step is done, what it changes, what it
-// interrupts and whether it lasts.
+// interrupts and whether it lasts. What somebody does by hand, such as
+// starting a job anew, lasts or not as everybody knows.
 func (s Step) Effect() string {
 	if s.Changes == onlyLooks {
-		return fmt.Sprintf("on the %s; changes %s", s.Where, s.Changes)
+		return fmt.Sprintf("%s; changes nothing", s.Where.at())
 	}
-	lasts := "until the next reboot or reload"
-	if s.Persistent {
-		lasts = "past a reboot"
+	lasts := ""
+	switch {
+	case s.Persistent:
+		lasts = "; survives a reboot"
+	case s.Command != "":
+		lasts = "; gone after a reboot"
 	}
-	return fmt.Sprintf("on the %s; disrupts %s; lasts %s: %s", s.Where, s.Disrupts, lasts, s.Changes)
+	return fmt.Sprintf("%s; disrupts %s%s: %s", s.Where.at(), s.Disrupts.named(), lasts, s.Changes)
+}
+
+// at is the place with its preposition, as one says it.
+func (p Place) at() string {
+	switch p {
+	case "container", "application":
+		return "in the " + string(p)
+	case "bios":
+		return "in the BIOS"
+	case "sm":
+		return "at the subnet manager"
+	case "cloud":
+		return "at the cloud provider"
+	case "vendor":
+		return "at the vendor"
+	}
+	return "on the " + string(p)
+}
+
+// named is what is disrupted, as one says it.
+func (d Disrupts) named() string {
+	if d == "nothing" {
+		return string(d)
+	}
+	return "the " + string(d)
 }
 
 func writeLines(b *strings.Builder, name string, ls []Line) {

@@ -64,9 +64,11 @@ func TestEffect(t *testing.T) {
 		step Step
 		want string
 	}{
-		{Step{Where: "host", Disrupts: "port", Changes: "x"}, "on the host; disrupts port; lasts until the next reboot or reload: x"},
-		{Step{Where: "switch", Disrupts: "nothing", Changes: "x", Persistent: true}, "on the switch; disrupts nothing; lasts past a reboot: x"},
-		{Step{Where: "peer", Disrupts: "nothing", Changes: onlyLooks}, "on the peer; changes nothing, it only looks"},
+		{Step{Where: "host", Disrupts: "port", Changes: "x"}, "on the host; disrupts the port: x"},
+		{Step{Where: "host", Disrupts: "port", Changes: "x", Command: "c"}, "on the host; disrupts the port; gone after a reboot: x"},
+		{Step{Where: "switch", Disrupts: "nothing", Changes: "x", Persistent: true}, "on the switch; disrupts nothing; survives a reboot: x"},
+		{Step{Where: "bios", Disrupts: "host", Changes: "x", Persistent: true}, "in the BIOS; disrupts the host; survives a reboot: x"},
+		{Step{Where: "peer", Disrupts: "nothing", Changes: "nothing"}, "on the peer; changes nothing"},
 	} {
 		if got := tt.step.Effect(); got != tt.want {
 			t.Errorf("got %q want %q", got, tt.want)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
@@ -16,10 +17,12 @@ func (p *program) explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain CODE",
 		Short: "explain a finding: symptom, cause, fix, how to verify",
-		Long: `Explain shows the page of a finding's code. It exits 0 where there is one and 3
-where there is none, with the nearest. Without a code it lists all.`,
+		Long: `Explain shows the page of a finding's code. For other words, such as those of an
+error message, it lists the pages nearest to them and exits 3. Without a code it
+lists all.`,
 		Example: `  rdmadoctor explain pfc-off
-  rdmadoctor explain memory lock`,
+  rdmadoctor explain memlock
+  rdmadoctor explain "No IB devices found"`,
 		Args: arguments(0, -1, ""),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var codes []string
@@ -57,13 +60,20 @@ func explanationText(e report.Explanation, word string, width int) string {
 		return e.Pages[0].Text(width)
 	}
 	var b strings.Builder
-	if !e.Found {
-		fmt.Fprintf(&b, "No page explains %q.\n", report.Clean(word))
+	switch {
+	case e.Found:
+		fmt.Fprint(&b, "Every code, by layer from below; rdmadoctor explain CODE shows one.\n")
+	case len(e.Pages) > 0:
+		fmt.Fprintf(&b, "No page has the code %q. The nearest:\n", report.Clean(word))
+	default:
+		fmt.Fprintf(&b, "No page explains %q; rdmadoctor explain lists all.\n", report.Clean(word))
 	}
-	if !e.Found && len(e.Pages) > 0 {
-		fmt.Fprint(&b, "The nearest:\n")
-	}
+	layer := checks.Layer(-1)
 	for _, page := range e.Pages {
+		if e.Found && page.Layer != layer {
+			layer = page.Layer
+			fmt.Fprintf(&b, "\n%s\n", layer)
+		}
 		fmt.Fprintf(&b, "  %-28s %s\n", page.Code, page.Title)
 	}
 	return b.String()

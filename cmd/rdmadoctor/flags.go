@@ -172,8 +172,10 @@ func (f *examFlags) limit() time.Duration {
 	return defaultTimeout + max(f.interval, 0)
 }
 
+const timeHint = "a time is written 500ms, 10s, 2m"
+
 func negativeTimeout(d time.Duration) error {
-	return usagef("a time is written 500ms, 10s, 2m", "--timeout %v is negative", d)
+	return usagef(timeHint, "--timeout %v is negative", d)
 }
 
 func (f *examFlags) checkFailOn() error {
@@ -196,6 +198,7 @@ func flagError(c *cobra.Command, err error) error {
 	hint := c.CommandPath() + " --help lists the flags"
 	var missing *pflag.NotExistError
 	var value *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &missing):
 		var known []string
@@ -207,6 +210,8 @@ func flagError(c *cobra.Command, err error) error {
 		if alike := near.Words(missing.GetSpecifiedName(), known); len(alike) > 0 {
 			hint = "perhaps --" + strings.Join(alike, " or --")
 		}
+	case errors.As(err, &wrong) && wrong.GetFlag().Value.Type() == "duration":
+		return usagef(timeHint, "--%s %q is no time", wrong.GetFlag().Name, wrong.GetValue())
 	case errors.As(err, &value):
 		hint = "write --" + value.GetSpecifiedName() + " " + strings.ToUpper(valueName(value.GetFlag()))
 	}

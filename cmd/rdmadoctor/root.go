@@ -41,6 +41,7 @@ func (p *program) rootCommand() *cobra.Command {
 		Long:          about,
 		Args:          unknownCommand,
 		Annotations:   judges,
+		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
@@ -51,6 +52,8 @@ func (p *program) rootCommand() *cobra.Command {
 			return p.examine(ctx, &exam, &format)
 		}),
 	}
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate(versionText)
 	exam.add(root)
 	format.add(root, formats)
 	root.SetFlagErrorFunc(flagError)
@@ -91,6 +94,9 @@ func (p *program) completionCommand(root *cobra.Command) {
 	c.RunE = func(*cobra.Command, []string) error { return usagef(hint, "completion needs the name of a shell") }
 }
 
+// versionText is what --version and the command write.
+var versionText = "rdmadoctor " + version + "\n"
+
 // runs marks that the command line was accepted: what fails from here on is no
 // mistake in the words.
 func (p *program) runs(f func(context.Context, []string) error) func(*cobra.Command, []string) error {
@@ -120,7 +126,7 @@ func (p *program) versionCommand() *cobra.Command {
 		Short: "print the version",
 		Args:  arguments(0, 0, ""),
 		RunE: p.runs(func(context.Context, []string) error {
-			_, err := fmt.Fprintf(p.out, "rdmadoctor %s\n", version)
+			_, err := fmt.Fprint(p.out, versionText)
 			return err
 		}),
 	}

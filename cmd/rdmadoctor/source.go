@@ -56,7 +56,7 @@ func (p *program) source(path string) (*source, error) {
 	case st.IsDir():
 		tree, err := hostio.OpenTree(path)
 		if err != nil {
-			return nil, &usageError{err, "a copied tree is made with: cp -r /sys/class/infiniband, under sys/class"}
+			return nil, &usageError{err, "rdmadoctor record -o FILE on that host keeps more than a copied tree has"}
 		}
 		return &source{label: path, origin: facts.Tree, host: tree, close: func() { _ = tree.Close() }}, nil
 	case !st.Mode().IsRegular():

@@ -208,5 +208,5 @@ func (r *Recorder) Summary() string {
 			size += len(rd.res.Data)
 		}
 	}
-	return fmt.Sprintf("%d samples, %d reads, %d bytes", len(r.samples), reads, size)
+	return fmt.Sprintf("%d samples, %d reads of %d bytes", len(r.samples), reads, size)
 }

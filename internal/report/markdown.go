@@ -75,7 +75,7 @@ func (m *markdown) gaps(gaps []facts.Gap) {
 
 func (m *markdown) diagnosis(d *knowledge.Diagnosis) {
 	m.para("## " + escapeMarkdown(about(*d)) + " " + code(d.Code))
-	m.para(escapeMarkdown(strings.Join(nonEmpty(string(d.Severity), string(d.Impact), string(d.Confidence), d.Layer.String()), " · ")))
+	m.para(escapeMarkdown(strings.Join(nonEmpty(string(d.Severity), impact(d), string(d.Confidence), d.Layer.String()), " · ")))
 	for _, s := range nonEmpty(d.Message, d.Cause) {
 		for p := range strings.SplitSeq(s, "\n\n") {
 			m.para(escapeMarkdown(p))

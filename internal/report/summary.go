@@ -24,6 +24,9 @@ var withoutRDMA = []string{"no-rdma-device", "kernel-without-rdma"}
 // elsewhere are the codes whose trouble is not in RDMA at all.
 var elsewhere = []string{"gpu-fault"}
 
+// wholeHost is the subject of findings about no part of the host in particular.
+const wholeHost = "host"
+
 // Summarize closes a run: it counts, gives the exit code by the precedence
 // that every format shares, and the advice of the first line. rerr is why the
 // run ended early, or nil. failOn is the mildest severity that is a non-zero
@@ -135,7 +138,7 @@ func about(d knowledge.Diagnosis) string {
 		title = d.Code
 	}
 	switch n := len(d.Subjects); {
-	case d.Subject == "":
+	case d.Subject == "" || d.Subject == wholeHost:
 		return title
 	case n > 1:
 		return fmt.Sprintf("%s (%s and %d more)", title, d.Subject, n-1)

@@ -32,6 +32,8 @@ func TestSummarize(t *testing.T) {
 	dRisk := diagnosis("port-no-carrier", checks.Fail, knowledge.AtRisk)
 	dGPU := diagnosis("gpu-fault", checks.Fail, knowledge.Down)
 	dNone := diagnosis("no-rdma-device", checks.Info, knowledge.None)
+	dHost := dWarn
+	dHost.Subject = "host"
 	err := func(k ErrorKind) *Error { return &Error{Kind: k, Message: "why"} }
 
 	for _, tc := range []struct {
@@ -43,7 +45,7 @@ func TestSummarize(t *testing.T) {
 		status string
 		exit   int
 		advice Advice
-		reason string // part of it
+		reason string // part of it, with $ its end
 	}{
 		{"healthy", rs(pass, skip), nil, nil, "", StatusPass, 0, Keep, "1 check passed"},
 		{"healthy, one blind", rs(pass, unknown), nil, nil, "", StatusPass, 0, Keep, "1 could not look"},
@@ -57,6 +59,7 @@ func TestSummarize(t *testing.T) {
 		{"not the network", rs(pass, fail), ds(dGPU), nil, "", StatusFail, 2, NotRDMA, "gpu-fault"},
 		{"both", rs(pass, fail), ds(dGPU, dFail), nil, "", StatusFail, 2, Drain, "port-no-carrier"},
 		{"no RDMA", rs(pass, none), ds(dNone), nil, "", StatusUnknown, 3, NotRDMA, "title of no-rdma-device"},
+		{"of the whole host", rs(pass, warn), ds(dHost), nil, "", StatusWarn, 1, Keep, "it works, but: title of memlock-low$"},
 		{"no RDMA, no page", rs(pass, none), nil, nil, "", StatusUnknown, 3, NotRDMA, "no RDMA device"},
 		{"no RDMA and a warning", rs(none, warn), ds(dWarn, dNone), nil, "", StatusWarn, 1, NotRDMA, "no-rdma-device"},
 		{"nothing judged", rs(unknown, skip), nil, nil, "", StatusUnknown, 3, NoIdea, "d: link was not read"},
@@ -73,7 +76,7 @@ func TestSummarize(t *testing.T) {
 			if s.Status != tc.status || s.ExitCode != tc.exit {
 				t.Errorf("status %s exit %d, want %s %d", s.Status, s.ExitCode, tc.status, tc.exit)
 			}
-			if s.Advice != tc.advice || !strings.Contains(s.AdviceReason, tc.reason) {
+			if s.Advice != tc.advice || !strings.Contains(s.AdviceReason+"$", tc.reason) {
 				t.Errorf("advice %s: %q, want %s: …%q…", s.Advice, s.AdviceReason, tc.advice, tc.reason)
 			}
 			if n := s.Pass + s.Warn + s.Fail + s.Skip + s.Unknown; n != len(tc.rs) {

@@ -146,6 +146,9 @@ func gapLines(gaps []facts.Gap) (lines []string) {
 		}
 		lines = append(lines, text)
 	}
+	if slices.ContainsFunc(gaps, func(g facts.Gap) bool { return g.Kind == facts.Denied }) {
+		lines = append(lines, "to read what was denied, run as root, on the host rather than in a container")
+	}
 	return lines
 }
 

@@ -56,7 +56,7 @@ func (p *page) diagnoses(d *Document) {
 // answer shows the diagnosis at the top in full.
 func (p *page) answer(d *knowledge.Diagnosis) {
 	p.titleLine(d)
-	p.para("   ", 3, strings.Join(nonEmpty(subjects(d), d.Layer.String(), string(d.Impact), string(d.Confidence)), " · "))
+	p.para("   ", 3, strings.Join(nonEmpty(subjects(d), d.Layer.String(), impact(d), string(d.Confidence)), " · "))
 	if d.Message != "" {
 		p.blank()
 		p.para("   ", 3, d.Message)
@@ -72,12 +72,12 @@ func (p *page) answer(d *knowledge.Diagnosis) {
 	}
 	if len(d.Fix) > 0 {
 		p.part("Fix")
-		for i := range d.Fix {
-			p.step(i+1, &d.Fix[i])
-		}
+		p.steps(d.Fix)
 	}
 	p.commands("Verify", d.Verify)
-	p.commands("See it with the standard tools", d.Reproduce)
+	if !slices.Equal(d.Reproduce, d.Verify) {
+		p.commands("See it with the standard tools", d.Reproduce)
+	}
 	if len(d.References) > 0 {
 		p.part("References")
 		for _, r := range d.References {
@@ -104,7 +104,7 @@ func (p *page) titleLine(d *knowledge.Diagnosis) {
 // further shows one of the next diagnoses in a few lines.
 func (p *page) further(d *knowledge.Diagnosis) {
 	p.titleLine(d)
-	p.para("   ", 3, strings.Join(nonEmpty(subjects(d), string(d.Impact), string(d.Confidence)), " · "))
+	p.para("   ", 3, strings.Join(nonEmpty(subjects(d), impact(d), string(d.Confidence)), " · "))
 	if d.Message != "" {
 		p.para("   ", 3, d.Message)
 	}
@@ -133,18 +133,31 @@ func (p *page) evidence(es []checks.Evidence) {
 	}
 }
 
-// step shows one step of a fix and what it does to the host.
-func (p *page) step(n int, s *knowledge.Step) {
-	num := fmt.Sprintf("%4d. ", n)
-	pad := strings.Repeat(" ", len(num))
-	if s.Command != "" {
-		p.command(num, pad, s.Command)
-		num = pad
+// steps shows the steps of a fix and what they do to the host. Steps in a row
+// that do the same, such as one command for each of eight ports, say it once.
+func (p *page) steps(fix []knowledge.Step) {
+	first := 0
+	for i := range fix {
+		s := &fix[i]
+		num := fmt.Sprintf("%4d. ", i+1)
+		pad := strings.Repeat(" ", len(num))
+		effect := s.Effect()
+		if s.Command != "" {
+			p.command(num, pad, s.Command)
+			num = pad
+		}
+		if s.Text != "" {
+			p.para(num, len(num), s.Text)
+		}
+		if i+1 < len(fix) && fix[i+1].Effect() == effect {
+			continue
+		}
+		if first < i {
+			effect = fmt.Sprintf("%d to %d, each: %s", first+1, i+1, effect)
+		}
+		p.para(pad, len(pad), effect)
+		first = i + 1
 	}
-	if s.Text != "" {
-		p.para(num, len(num), s.Text)
-	}
-	p.para(pad, len(pad), s.Effect())
 }
 
 // prose shows a section of a page with its paragraphs and lists.
@@ -177,6 +190,14 @@ func (p *page) command(first, pad, command string) {
 			first = pad
 		}
 	}
+}
+
+// impact is the word for what a diagnosis means, which stands between others.
+func impact(d *knowledge.Diagnosis) string {
+	if d.Impact == knowledge.None {
+		return "no impact"
+	}
+	return string(d.Impact)
 }
 
 func subjects(d *knowledge.Diagnosis) string {

@@ -7,22 +7,12 @@ import (
 )
 
 // wrap breaks text between words so that no line is wider than width cells. A
-// single word that is wider is cut, except where it must stay in one piece to
-// be copied: then the caller does not wrap.
+// single word that is wider has a line of its own and stays whole: it is a
+// path or an address that somebody wants to copy.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		for ansi.StringWidth(word) > width {
-			if line != "" {
-				lines, line = append(lines, line), ""
-			}
-			head := ansi.Truncate(word, width, "")
-			if head == "" { // A glyph wider than the column.
-				return append(lines, word)
-			}
-			lines, word = append(lines, head), word[len(head):]
-		}
 		switch {
 		case line == "":
 			line = word
