@@ -52,6 +52,28 @@ func TestCodesArePermanent(t *testing.T) {
 	}
 }
 
+// A step that only looks changes "nothing", in that word: the reports tell it
+// from a step that does something.
+func TestStepsThatLookChangeNothing(t *testing.T) {
+	n := 0
+	for _, p := range Pages() {
+		for _, a := range p.Fix {
+			if a.Changes == onlyLooks {
+				n++
+				if a.Disrupts != "nothing" || a.Persistent {
+					t.Errorf("%s: a step that changes nothing disrupts %s, persistent %t", p.Code, a.Disrupts, a.Persistent)
+				}
+			}
+			if strings.Contains(a.Changes, "only look") {
+				t.Errorf("%s: changes %q, want %q", p.Code, a.Changes, onlyLooks)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no step only looks")
+	}
+}
+
 // TestCommandsParse lets a POSIX shell read every command without running it,
 // with placeholders filled by plain and by hostile values.
 func TestCommandsParse(t *testing.T) {
