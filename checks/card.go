@@ -7,15 +7,16 @@ import (
 )
 
 // sameCard reports whether two devices sit on one card: by the GUID of the
-// image, else by the PCI slot without its function.
+// image, or by the PCI slot without its function. Drivers such as bnxt_re and
+// irdma make that GUID of each port's MAC, so that different ones say nothing.
 func sameCard(a, b *facts.Device) bool {
 	if a == b {
 		return true
 	}
 	ga, ok1 := a.SysImageGUID.Get()
 	gb, ok2 := b.SysImageGUID.Get()
-	if ok1 && ok2 && strings.Trim(ga, "0:") != "" {
-		return ga == gb
+	if ok1 && ok2 && strings.Trim(ga, "0:") != "" && ga == gb {
+		return true
 	}
 	return slot(a) != "" && slot(a) == slot(b)
 }

@@ -63,8 +63,9 @@ func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 	look(counters.Port, port.Counters, port.Path("counters/"))
 	look(counters.Device, port.HWCounters, port.Path("hw_counters/"))
 	if n := s.Netdev(port.Netdev.Or("")); n != nil {
-		n = s.Beneath(n)
-		look(counters.Ethtool, n.Ethtool, "ethtool -S "+n.Name+" ")
+		for _, owner := range s.Hardware(n) {
+			look(counters.Ethtool, owner.Ethtool, "ethtool -S "+owner.Name+" ")
+		}
 	}
 	for i := range s.PCI {
 		if fn := &s.PCI[i]; fn.Address == port.Device.PCI.Or("none") {

@@ -61,6 +61,7 @@ func judgeEthernetPort(p *Pass, port PortRef) {
 		p.Unread(port.String(), n.Name+" carrier")
 		return
 	case carrier:
+		judgeMembers(p, port, n)
 		return
 	default:
 		f.Code = "port-no-carrier"
@@ -85,6 +86,28 @@ func judgeEthernetPort(p *Pass, port PortRef) {
 		unused(&f)
 	}
 	p.Report(f)
+}
+
+// judgeMembers reports the members of a port's bond that have no carrier: RDMA
+// has lost their share of the rate, and the bond itself stays up.
+func judgeMembers(p *Pass, port PortRef, bond *facts.Netdev) {
+	for _, n := range p.snap.Hardware(bond) {
+		carrier, seen := lit(n)
+		if n == bond || down(n) || !seen || carrier {
+			continue
+		}
+		f := Finding{
+			Code: "port-no-carrier", Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where(),
+			Message:  fmt.Sprintf("netdev %s of %s is up and has no carrier", n.Name, bond.Name),
+			Evidence: []Evidence{{"/sys/class/net/" + n.Name + "/operstate", n.OperState.String()}},
+			Params:   port.Params("netdev", n.Name),
+		}
+		if ext, ok := n.ExtState.Get(); ok {
+			f.Message += ": " + ext
+			f.Params["ext_state"] = ext
+		}
+		p.Report(f)
+	}
 }
 
 // ethernetLit reports whether the port's netdev has carrier.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,15 +26,15 @@ var linkErrors = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.Links, facts.Ethtool, facts.PCISysfs)
 		for port := range p.Ports(nil) {
-			n := s.Netdev(port.Netdev.Or(""))
-			if n != nil {
-				n = s.Beneath(n)
-			}
 			if p.virtualFunction(port.Device) {
 				p.NotApplicable("owned by the host: %s is a virtual function", port.Device.Name)
 				continue
 			}
-			judgeLinkErrors(p, port, n)
+			var owners []*facts.Netdev
+			if n := s.Netdev(port.Netdev.Or("")); n != nil {
+				owners = s.Hardware(n)
+			}
+			judgeLinkErrors(p, port, owners)
 		}
 	},
 })
@@ -47,22 +48,26 @@ func harmful(gs []grown) []grown {
 	return slices.DeleteFunc(gs, func(g grown) bool { return slices.Contains(corrected, g.Counter.Name) })
 }
 
-func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
+func judgeLinkErrors(p *Pass, port PortRef, owners []*facts.Netdev) {
 	type place struct {
 		at  counters.Place
 		m   map[string]facts.Counter
 		dir string
 		src facts.Source
+		on  string // the netdev that counts, "" for the RDMA device
 	}
-	places := []place{{counters.Port, port.Counters, port.Path("counters/"), facts.SysfsRDMA},
-		{counters.Device, port.HWCounters, port.Path("hw_counters/"), facts.SysfsRDMA}}
-	if n != nil {
-		places = append(places, place{counters.Ethtool, n.Ethtool, "ethtool -S " + n.Name + " ", facts.Ethtool})
+	places := []place{{counters.Port, port.Counters, port.Path("counters/"), facts.SysfsRDMA, ""},
+		{counters.Device, port.HWCounters, port.Path("hw_counters/"), facts.SysfsRDMA, ""}}
+	busy := !idle(port, nil)
+	for _, owner := range owners {
+		places = append(places, place{counters.Ethtool, owner.Ethtool, "ethtool -S " + owner.Name + " ", facts.Ethtool, owner.Name})
+		busy = busy || !idle(port, owner)
 	}
 	there, twice, found := false, false, false
 	report := func(code string, class counters.Class, message string) {
 		var all []grown
 		var evidence []Evidence
+		on := ""
 		for _, pl := range places {
 			t, tw := sampled(pl.at, pl.m, class)
 			there, twice = there || t, twice || tw
@@ -71,6 +76,9 @@ func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
 				evidence = append(evidence, g.evidence(pl.dir, p.snap.Between(pl.src)))
 			}
 			all = append(all, gs...)
+			if len(gs) > 0 && pl.on != "" {
+				on = pl.on
+			}
 		}
 		if len(all) == 0 {
 			return
@@ -80,7 +88,7 @@ func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
 		f := Finding{
 			Code: code, Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where(), Evidence: evidence,
 			Message: fmt.Sprintf("%s: %s grew by %d between the samples", message, most.Name, most.Delta),
-			Params:  port.Params("counter", most.Name),
+			Params:  port.Params("netdev", cmp.Or(on, port.Netdev.Or("")), "counter", most.Name),
 		}
 		// Lost packets are harm; symbols alone may have been mended by a retry of the
 		// link.
@@ -97,7 +105,7 @@ func judgeLinkErrors(p *Pass, port PortRef, n *facts.Netdev) {
 		p.NotApplicable("%s counts no link errors", port)
 	case !twice:
 		p.Unread(port.String(), "second sample of the error counters")
-	case idle(port, n):
+	case !busy:
 		p.Idle(port.String())
 	}
 }

@@ -66,7 +66,16 @@ func judgeEthernetSpeed(p *Pass, port PortRef) {
 		p.Unread(port.String(), "netdev")
 		return
 	}
-	n = p.snap.Beneath(n)
+	for i, owner := range p.snap.Hardware(n) {
+		if i > 0 {
+			p.Examine(1)
+		}
+		judgeNegotiation(p, port, owner)
+	}
+}
+
+// judgeNegotiation judges one netdev of a port, of which a bond has several.
+func judgeNegotiation(p *Pass, port PortRef, n *facts.Netdev) {
 	modes, ok := n.LinkModes.Get()
 	speed, known := n.Speed.Get()
 	switch {
@@ -97,14 +106,14 @@ func judgeEthernetSpeed(p *Pass, port PortRef) {
 	if modes.MaxPartner > 0 {
 		evidence = append(evidence, Evidence{"ETHTOOL_A_LINKMODES_PEER " + n.Name, "fastest advertised: " + modes.MaxPartner.String()})
 	}
-	reportSpeed(p, port, speed, expected, severity, what, evidence)
+	reportSpeed(p, port, speed, expected, severity, what, evidence, "netdev", n.Name)
 }
 
-func reportSpeed(p *Pass, port PortRef, speed, expected facts.BitsPerSecond, severity Severity, message string, evidence []Evidence) {
+func reportSpeed(p *Pass, port PortRef, speed, expected facts.BitsPerSecond, severity Severity, message string, evidence []Evidence, pairs ...string) {
 	p.Report(Finding{
 		Code: "link-speed-degraded", Severity: severity, Subject: port.String(), Confidence: Likely, Where: port.Where(),
 		Message: message, Evidence: evidence,
-		Params: port.Params("speed", speed.String(), "expected", expected.String()),
+		Params: port.Params(append(pairs, "speed", speed.String(), "expected", expected.String())...),
 	})
 }
 

@@ -65,7 +65,12 @@ func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 	down(facts.SysfsRDMA, counters.Port, port.Counters, port.Path("counters/"))
 	down(facts.SysfsRDMA, counters.Device, port.HWCounters, port.Path("hw_counters/"))
 	if n != nil {
-		down(facts.Ethtool, counters.Ethtool, s.Beneath(n).Ethtool, "ethtool -S "+s.Beneath(n).Name+" ")
+		for _, owner := range s.Hardware(n) {
+			down(facts.Ethtool, counters.Ethtool, owner.Ethtool, "ethtool -S "+owner.Name+" ")
+			if d, ok := owner.CarrierChanges.Delta(); ok && owner != n {
+				note(facts.Links, "/sys/class/net/"+owner.Name+"/carrier_changes", "carrier_changes", owner.CarrierChanges, d)
+			}
+		}
 	}
 	events := linkLosses(s, port)
 	switch {

@@ -63,6 +63,13 @@ var netnsHasNetdev = register(&Check{
 	},
 })
 
+// inInitNetns reports whether the machine's own network namespace is looked
+// at. Inside a container's PID namespace that cannot be compared, and a
+// container has a namespace of its own as a rule.
+func inInitNetns(h facts.Host) bool {
+	return h.InitNetns.Or(h.Container.Or("") == "")
+}
+
 func initNetns(h facts.Host) string {
 	switch in, ok := h.InitNetns.Get(); {
 	case !ok:

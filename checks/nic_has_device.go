@@ -37,7 +37,7 @@ var nicHasDevice = register(&Check{
 				p.NotApplicable("%s is given to a virtual machine (%s)", f.Address, f.Driver)
 			case off(s, f):
 				p.NotApplicable("RDMA is switched off for %s", f.Address)
-			case s.RDMA.NetnsMode.Or("") == "exclusive" && !s.Host.InitNetns.Or(true):
+			case s.RDMA.NetnsMode.Or("") == "exclusive" && !inInitNetns(s.Host):
 				p.NotApplicable("the device of %s may be in another network namespace", f.Address)
 			case lagPartner(s, f):
 				p.NotApplicable("%s is the second function of a RoCE LAG", f.Address)

@@ -119,8 +119,9 @@ func (p *Pass) Ports(keep func(PortRef) bool) iter.Seq[PortRef] {
 }
 
 // PortNetdev yields the kept ports whose netdev was read, with the netdev that
-// owns the hardware queues (beneath VLAN and macvlan). A port whose netdev is
-// not in this snapshot is noted as unread.
+// owns the hardware queues (beneath VLAN and macvlan). A port on a bond is
+// yielded, and counted, once for each member. A port whose netdev is not in
+// this snapshot is noted as unread.
 func (p *Pass) PortNetdev(keep func(PortRef) bool) iter.Seq2[PortRef, *facts.Netdev] {
 	p.touched[facts.Links] = true
 	return func(yield func(PortRef, *facts.Netdev) bool) {
@@ -130,8 +131,13 @@ func (p *Pass) PortNetdev(keep func(PortRef) bool) iter.Seq2[PortRef, *facts.Net
 				p.Unread(port.String(), "netdev")
 				continue
 			}
-			if !yield(port, p.snap.Beneath(n)) {
-				return
+			for i, owner := range p.snap.Hardware(n) {
+				if i > 0 {
+					p.res.Examined++
+				}
+				if !yield(port, owner) {
+					return
+				}
 			}
 		}
 	}

@@ -65,8 +65,12 @@ func fastestPort(s *facts.Snapshot, f *facts.PCIFunction) (best facts.BitsPerSec
 			rate = dataRate(port)
 			from = Evidence{port.Path("rate"), rateText(port)}
 		} else if n := s.Netdev(port.Netdev.Or("")); n != nil {
-			rate = s.Beneath(n).Speed.Or(0)
-			from = Evidence{"/sys/class/net/" + s.Beneath(n).Name + "/speed", rate.String()}
+			for _, n := range s.Hardware(n) {
+				if speed := n.Speed.Or(0); speed > rate {
+					rate = speed
+					from = Evidence{"/sys/class/net/" + n.Name + "/speed", rate.String()}
+				}
+			}
 		}
 		if rate > best {
 			best, source = rate, from

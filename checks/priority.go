@@ -106,7 +106,7 @@ func tagged(port PortRef, n *facts.Netdev) bool {
 		if g.LinkLocal() {
 			continue
 		}
-		if on, ok := g.Netdev.Get(); !ok || on == n.Name {
+		if on, ok := g.Netdev.Get(); !ok || on == n.Name || on == n.Master.Or("") {
 			return false
 		}
 		vlans++

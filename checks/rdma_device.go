@@ -76,7 +76,7 @@ const netnsParams = "path kind device"
 // namespace: their character devices, which no namespace hides, are registered
 // although no device shows.
 func elsewhere(p *Pass, s *facts.Snapshot, severity Severity) (hidden bool) {
-	if s.RDMA.NetnsMode.Or("") != "exclusive" || s.Host.InitNetns.Or(true) {
+	if s.RDMA.NetnsMode.Or("") != "exclusive" || inInitNetns(s.Host) {
 		return false
 	}
 	for i := range s.CharDevs {

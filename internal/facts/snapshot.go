@@ -183,6 +183,27 @@ func (s *Snapshot) Beneath(n *Netdev) *Netdev {
 	return n
 }
 
+// Hardware are the netdevs that own the hardware queues of n: that beneath it
+// or, where that is a bond or team, the members, by name.
+func (s *Snapshot) Hardware(n *Netdev) []*Netdev {
+	n = s.Beneath(n)
+	switch n.Kind.Or("") {
+	case "bond", "team":
+	default:
+		return []*Netdev{n}
+	}
+	var members []*Netdev
+	for i := range s.Netdevs {
+		if s.Netdevs[i].Master.Or("") == n.Name {
+			members = append(members, &s.Netdevs[i])
+		}
+	}
+	if members == nil {
+		return []*Netdev{n}
+	}
+	return members
+}
+
 // Module returns the loaded module called name, or nil.
 func (s *Snapshot) Module(name string) *Module {
 	for i := range s.Modules {
