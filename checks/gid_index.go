@@ -170,7 +170,7 @@ func judgePin(p *Pass, port PortRef, pn pin) {
 
 // hidesEntries reports whether entries of other namespaces are hidden from here:
 // they read as empty slots.
-func hidesEntries(s *facts.Snapshot) bool { return !s.Host.InitNetns.Or(true) }
+func hidesEntries(s *facts.Snapshot) bool { return !inInitNetns(s.Host) }
 
 func routableV2(port PortRef) bool {
 	return slices.ContainsFunc(port.GIDs, func(g facts.GID) bool {

@@ -33,7 +33,7 @@ var netnsHasNetdev = register(&Check{
 				p.Unread(port.String(), "netdev")
 			case s.Host.InitNetns.Or(false) && p.virtualFunction(port.Device):
 				p.NotApplicable("the netdev of virtual function %s was given to another namespace", port.Device.Name)
-			case known || !s.Host.InitNetns.Or(true):
+			case known || !inInitNetns(s.Host):
 				without = append(without, port)
 			case len(port.GIDs) > 0 || len(port.Device.NetnsNetdevs) > 0:
 				p.Unread(port.String(), "netdev") // It is here, which of them is not known.
