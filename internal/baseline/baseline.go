@@ -143,7 +143,11 @@ func (c *comparison) differs(p pair, field string) bool {
 func (c *comparison) reportField(p pair, field string) {
 	f, ok := c.trouble(p, field)
 	if !ok {
-		f = c.change(p.now, field, p.before.Fields[field], p.now.Fields[field], judge(p.now.Kind, field))
+		j := judge(p.now.Kind, field)
+		if strings.HasPrefix(field, "current_link_") && !nic(p.now) {
+			j.severity = checks.Info
+		}
+		f = c.change(p.now, field, p.before.Fields[field], p.now.Fields[field], j)
 	}
 	c.report(f)
 }

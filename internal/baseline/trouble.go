@@ -42,11 +42,11 @@ func (c *comparison) trouble(p pair, field string) (checks.Finding, bool) {
 				"path", "/sys/class/net/"+p.now.Name+"/ecn/"+settings.Index(field))
 		}
 	case "pci.current_link_width":
-		if less(is, was) {
+		if less(is, was) && nic(p.now) {
 			f, ok = c.pci(p.now, "pcie-width-degraded", "width", "x"+is, "expected", "x"+was), true
 		}
 	case "pci.current_link_speed_gtps":
-		if less(is, was) {
+		if less(is, was) && nic(p.now) {
 			f, ok = c.pci(p.now, "pcie-speed-degraded", "speed", is+" GT/s", "expected", was+" GT/s"), true
 		}
 	}
@@ -60,6 +60,12 @@ func (c *comparison) trouble(p pair, field string) (checks.Finding, bool) {
 
 // speeds are the InfiniBand lane speeds, slowest first.
 var speeds = []string{"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}
+
+// nic reports whether a PCI function is one that RDMA needs. GPUs, and bridges
+// above them, slow their links down when they are idle.
+func nic(t *settings.Thing) bool {
+	return t.Fields["rdma_capable"] != "" || t.Fields["rdma_devices"] != ""
+}
 
 // less compares two figures; what is none is not less.
 func less(a, b string) bool {

@@ -16,6 +16,10 @@ import (
 // moves are the fields that differ between any two looks at a healthy host, or
 // that name the thing itself. Counters are known by their type.
 var moves = map[string]bool{
+	"pci.runtime_status":             true,
+	"pci.config.bytes":               true, // What the reader's rights let him see.
+	"port.data_rate_bits_per_second": true, // It follows from speed and width.
+
 	"host.uptime_nanos":                     true,
 	"host.self.pid":                         true,
 	"host.self.comm":                        true,

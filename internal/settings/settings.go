@@ -40,6 +40,7 @@ const (
 	Rule    Kind = "rule"
 	Filter  Kind = "filter"
 	Limit   Kind = "limit"
+	Library Kind = "library setting"
 )
 
 // String is the thing as a reader would call it.
@@ -102,6 +103,10 @@ func Things(s *facts.Snapshot) []Thing {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		add(Limit, strings.Join([]string{l.File, l.Domain, l.Type, l.Item}, " "), l)
+	}
+	for i := range s.Settings {
+		l := &s.Settings[i]
+		add(Library, l.File+" "+l.Name, l)
 	}
 	slices.SortStableFunc(ts, func(a, b Thing) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))

@@ -30,6 +30,7 @@ var origins = map[string]facts.Source{
 	"route":                  facts.RoutesSource,
 	"rule":                   facts.RoutesSource,
 	"filter":                 facts.FilterSource,
+	"library setting":        facts.LibraryConf,
 	"limit":                  facts.ProcLimits,
 	"host":                   facts.Namespaces,
 	"host.rdma":              facts.RDMANetlink,
