@@ -19,8 +19,12 @@ func (p *program) compareCommand() *cobra.Command {
 		Use:   "compare A B...",
 		Short: "compare hosts: recordings, reports or copied trees",
 		Long: `Compare puts hosts side by side and names the one that differs in what must
-agree: the MTU of ports that talk to each other. Each host is a recording, a
-report with a snapshot, or a copied /sys tree.`,
+agree: transport, speed, lanes, FEC, MTU, PFC, DSCP map, trust, ETS, ECN, GIDs,
+VLANs, partitions, sysctls, driver, firmware, PCIe settings, and the devices and
+their names; and what must not, GUIDs and addresses. Most hosts are right; where
+no value has a majority, the better one is (the faster link, the larger MTU), or
+else that of the host that was named first. Each host is a recording, a report
+with a snapshot, or a copied /sys tree.`,
 		Example:     "  rdmadoctor compare gpu-017.tar.gz gpu-018.tar.gz",
 		Annotations: judges,
 		Args:        arguments(2, -1, "at least two hosts"),

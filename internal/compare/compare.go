@@ -34,7 +34,8 @@ type Options struct {
 
 // sources are what the comparison looks at. A host's name is with the
 // namespaces; what else is missing there does not matter here.
-var sources = []facts.Source{facts.SysfsRDMA, facts.RDMANetlink, facts.Links, facts.Namespaces, facts.RecordingFile}
+var sources = []facts.Source{facts.SysfsRDMA, facts.RDMANetlink, facts.Links, facts.Namespaces, facts.RecordingFile,
+	facts.Ethtool, facts.DCBNetlink, facts.SysctlNet, facts.PCISysfs, facts.ModuleList, facts.ConfigFS, facts.MemorySource}
 
 // Collect reads of a host what is compared, once: it stands still.
 func Collect(ctx context.Context, h hostio.Host, origin facts.Origin) *facts.Snapshot {
@@ -74,7 +75,7 @@ func Run(ctx context.Context, hosts []Host, opt Options, h report.Handler) error
 			send(report.Message{Gap: &g})
 		}
 	}
-	results := []checks.Result{mtuAgrees(hosts)}
+	results := judge(hosts)
 	for i := range results {
 		send(report.Message{Result: &results[i]})
 	}
@@ -91,6 +92,14 @@ func Run(ctx context.Context, hosts []Host, opt Options, h report.Handler) error
 	sum.DurationSeconds = time.Since(started).Seconds()
 	send(report.Message{Summary: &sum})
 	return failed
+}
+
+// judge compares everything that must agree, in the order of the layers.
+func judge(hosts []Host) []checks.Result {
+	ss := slots(hosts)
+	return []checks.Result{driversAgree(hosts, ss), pcieAgrees(ss), linksAgree(ss), mtuAgrees(ss), losslessAgrees(ss),
+		transportAgrees(hosts, ss), gidsAgree(hosts, ss), partitionsAgree(ss), identitiesDiffer(hosts), sysctlsAgree(ss),
+		devicesAgree(hosts)}
 }
 
 // named gives every host a name of its own.

@@ -62,7 +62,7 @@ func TestMTUAgrees(t *testing.T) {
 		{"no ports", []Host{host("a"), host("b", "m0 e0 9000")}, checks.Skipped, 0, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := mtuAgrees(named(tc.hosts))
+			r := mtuAgrees(slots(named(tc.hosts)))
 			var subjects []string
 			for _, f := range r.Findings {
 				subjects = append(subjects, f.Subject)
