@@ -61,6 +61,7 @@ func TestParseLimits(t *testing.T) {
 	checkParser(t, "parseStatus", parseStatus, []parsed[procStatus]{
 		{text: "Name:\ta b\nUid:\t1\t2\t3\t4\nVmPin:\t  4 kB\nVmLck:\t 0 kB\nCapEff:\t4000\n",
 			want: procStatus{comm: "a b", uid: facts.Some(2), vmPin: facts.Some[uint64](4096), vmLck: facts.Some[uint64](0), capEff: facts.Some[uint64](0x4000)}},
+		{text: "Name:\ta\nCpus_allowed_list:\t0-15,32\nMems_allowed_list:\t\n", want: procStatus{comm: "a", cpus: facts.Some("0-15,32")}},
 		{text: "Name:\tkthreadd\n", want: procStatus{comm: "kthreadd"}},
 		{text: "", err: true}, {text: "Uid:\t1\n", err: true}, {text: "Uid:\t1 x 1 1\n", err: true},
 		{text: "Name:\tx\nCapEff:\tzz\n", err: true}, {text: "Name:\tx\nVmPin:\t5 MB\n", err: true},

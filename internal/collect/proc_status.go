@@ -14,6 +14,7 @@ type procStatus struct {
 	uid          facts.Opt[int] // effective
 	vmPin, vmLck facts.Opt[uint64]
 	capEff       facts.Opt[uint64]
+	cpus, mems   facts.Opt[string]
 }
 
 // parseStatus reads /proc/PID/status (proc_pid_status).
@@ -54,6 +55,16 @@ func parseStatus(s string) (procStatus, error) {
 				return st, form("hexadecimal digits after CapEff:")
 			}
 			st.capEff = facts.Some(v)
+		case "Cpus_allowed_list", "Mems_allowed_list":
+			list, err := parseCPUList(value)
+			if err != nil {
+				continue // An empty one, of a process that ends.
+			}
+			if key == "Cpus_allowed_list" {
+				st.cpus = facts.Some(list)
+			} else {
+				st.mems = facts.Some(list)
+			}
 		}
 	}
 	if st.comm == "" && !st.uid.Known() {
@@ -84,6 +95,7 @@ func setStatus(r *Reader, p *facts.Process, path, text string) {
 		p.UID = st.uid
 	}
 	p.VmPin, p.VmLck, p.CapEff = st.vmPin, st.vmLck, st.capEff
+	p.CPUs, p.Mems = st.cpus, st.mems
 }
 
 // setCgroup takes over /proc/PID/cgroup.

@@ -17,7 +17,8 @@ func TestProcesses(t *testing.T) {
 			Cgroup: "/system.slice/slurmd.service", Unit: "slurmd.service", Services: []string{"slurm"}},
 		{PID: 811, Comm: "train", UID: facts.Some(1000), User: "alice",
 			Limits: map[string]facts.Limit{"memlock": {SoftUnlimited: true, HardUnlimited: true}, "nofile": {Soft: 4096, Hard: 524288}},
-			VmPin:  facts.Some[uint64](4 << 30), VmLck: facts.Some[uint64](0), CapEff: facts.Some[uint64](0),
+			CPUs:   facts.Some("0-15"), Mems: facts.Some("0-1"),
+			VmPin: facts.Some[uint64](4 << 30), VmLck: facts.Some[uint64](0), CapEff: facts.Some[uint64](0),
 			Cgroup: "/system.slice/slurmstepd.scope/job_1", Unit: "slurmstepd.scope",
 			Uverbs: []string{"/dev/infiniband/rdma_cm", "/dev/infiniband/uverbs1"}, Files: facts.Some(5), MapCount: facts.Some(2)},
 	})

@@ -77,9 +77,9 @@ func vfInfo(netdev string) hostio.Op {
 	})
 }
 
-// numbered are the attributes of a function that begin with its number; others
+// vfNumbered are the attributes of a function that begin with its number; others
 // are lists.
-var numbered = []uint16{
+var vfNumbered = []uint16{
 	nl.IFLA_VF_MAC, nl.IFLA_VF_VLAN, nl.IFLA_VF_SPOOFCHK, nl.IFLA_VF_LINK_STATE, nl.IFLA_VF_RATE,
 	nl.IFLA_VF_TRUST, nl.IFLA_VF_IB_NODE_GUID, nl.IFLA_VF_IB_PORT_GUID,
 }
@@ -96,7 +96,7 @@ func parseVFInfo(body []byte) ([]facts.VirtualFunction, error) {
 			known := false
 			nested(info, func(a *netlink.AttributeDecoder) {
 				b := a.Bytes()
-				if len(b) >= 8 && slices.Contains(numbered, a.Type()) {
+				if len(b) >= 8 && slices.Contains(vfNumbered, a.Type()) {
 					vf.Number, known = int(binary.NativeEndian.Uint32(b)), true
 					setVF(&vf, a.Type(), b)
 				}

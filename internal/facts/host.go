@@ -80,6 +80,9 @@ type Process struct {
 	Services []string         `json:"services,omitempty"` // what it launches for: "slurm", "containerd", ...
 	Files    Opt[int]         `json:"open_files,omitzero"`
 	MapCount Opt[int]         `json:"map_count,omitzero"`
+	// CPUs and Mems are the processors and memory nodes that it may use.
+	CPUs Opt[string] `json:"cpus_allowed_list,omitzero"`
+	Mems Opt[string] `json:"mems_allowed_list,omitzero"`
 	// Env are the variables of its environment that steer RDMA libraries
 	// (/proc/PID/environ, as it was when the program started).
 	Env map[string]string `json:"env,omitempty"`

@@ -42,6 +42,7 @@ type Snapshot struct {
 	Settings  []Setting     `json:"settings,omitempty"` // of RDMA libraries, by file and line
 	Log       []LogRecord   `json:"log,omitempty"`      // kernel log, oldest first
 	Memory    Memory        `json:"memory"`
+	CPU       CPU           `json:"cpu"`
 	Measured  []Measurement `json:"measured,omitempty"` // probes put their results here
 }
 
@@ -82,6 +83,7 @@ const (
 	KernelLog    Source = "kernel-log"    // /dev/kmsg
 	Namespaces   Source = "namespace"     // /proc/self/ns, /proc/1/ns
 	MemorySource Source = "memory"        // /proc/meminfo, cgroup memory
+	CPUSource    Source = "cpu"           // /sys/devices/system/cpu, /sys/devices/system/node
 	RDMACgroup   Source = "rdma-cgroup"   // rdma.max, rdma.current
 	LibraryConf  Source = "library-conf"  // /etc/nccl.conf, /etc/ucx/ucx.conf
 	ConfigFS     Source = "configfs-cma"  // /sys/kernel/config/rdma_cm
