@@ -65,6 +65,7 @@ func judgePast(p *Pass, s *facts.Snapshot, port PortRef) {
 	if n := s.Netdev(port.Netdev.Or("")); n != nil {
 		for _, owner := range s.Hardware(n) {
 			look(counters.Ethtool, owner.Ethtool, "ethtool -S "+owner.Name+" ")
+			look(counters.FEC, owner.FECCounters, "ethtool -I --show-fec "+owner.Name+" ")
 		}
 	}
 	for i := range s.PCI {

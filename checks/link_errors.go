@@ -42,7 +42,7 @@ var linkErrors = register(&Check{
 // corrected are counters of the physical class that count work, not harm: bits
 // that FEC mended, and the denominator of error rates.
 var corrected = []string{"rx_bits_phy", "rx_bits", "rx_corrected_bits_phy", "rx_corrected_bits", "rx_err_lane_#_phy",
-	"rx_fec_corrected_blocks", "DcXmitCorr", "DcRcvCorrCnt"}
+	"rx_fec_corrected_blocks", "DcXmitCorr", "DcRcvCorrCnt", "corrected_blocks", "corrected_bits"}
 
 func harmful(gs []grown) []grown {
 	return slices.DeleteFunc(gs, func(g grown) bool { return slices.Contains(corrected, g.Counter.Name) })
@@ -60,7 +60,8 @@ func judgeLinkErrors(p *Pass, port PortRef, owners []*facts.Netdev) {
 		{counters.Device, port.HWCounters, port.Path("hw_counters/"), facts.SysfsRDMA, ""}}
 	busy := !idle(port, nil)
 	for _, owner := range owners {
-		places = append(places, place{counters.Ethtool, owner.Ethtool, "ethtool -S " + owner.Name + " ", facts.Ethtool, owner.Name})
+		places = append(places, place{counters.Ethtool, owner.Ethtool, "ethtool -S " + owner.Name + " ", facts.Ethtool, owner.Name},
+			place{counters.FEC, owner.FECCounters, "ethtool -I --show-fec " + owner.Name + " ", facts.Ethtool, owner.Name})
 		busy = busy || !idle(port, owner)
 	}
 	there, twice, found := false, false, false

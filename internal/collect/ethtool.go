@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
@@ -27,12 +28,16 @@ var _ = register(Collector{
 			}
 		}
 		b.run()
+		collectOptics(r)
 	},
 	Again: func(r *Reader) {
 		b := r.batch()
 		for i := range r.Snap.Netdevs {
 			if n := &r.Snap.Netdevs[i]; n.Ethtool != nil {
 				askStats(b, n, asLast)
+			}
+			if n := &r.Snap.Netdevs[i]; n.FECCounters != nil {
+				askFEC(b, n, asLast)
 			}
 		}
 		b.run()
@@ -110,13 +115,24 @@ const (
 
 // ethtoolOp makes a request to the family. Its message type, the family's id,
 // differs between boots and is filled in where it is sent.
-func ethtoolOp(what string, command byte, netdev string) hostio.Op {
+func ethtoolOp(what string, command byte, netdev string, put ...func(*netlink.AttributeEncoder)) hostio.Op {
+	return ethtoolFlags(what, command, netdev, 0, put...)
+}
+
+// ethtoolFlags is ethtoolOp with ETHTOOL_A_HEADER_FLAGS.
+func ethtoolFlags(what string, command byte, netdev string, flags uint32, put ...func(*netlink.AttributeEncoder)) hostio.Op {
 	header := []byte{command, 1, 0, 0} // struct genlmsghdr, version 1
 	return netlinkOp("ethtool/"+what+"."+netdev, 0, 0, header, func(ae *netlink.AttributeEncoder) {
 		ae.Nested(ethHeader, func(in *netlink.AttributeEncoder) error {
 			in.String(ethHeaderDev, netdev)
+			if flags != 0 {
+				in.Uint32(unix.ETHTOOL_A_HEADER_FLAGS, flags)
+			}
 			return nil
 		})
+		for _, f := range put {
+			f(ae)
+		}
 	})
 }
 
@@ -131,7 +147,5 @@ func askLink(b *batch, n *facts.Netdev) {
 	b.netlink(ethtoolOp("linkstate-get", ethLinkStateGet, n.Name), func(body []byte) error {
 		return parseLinkState(body, &n.ExtState)
 	}, b.r.Have)
-	b.netlink(ethtoolOp("fec-get", ethFECGet, n.Name), func(body []byte) error {
-		return parseFEC(body, &n.FEC)
-	}, b.r.Have)
+	askFEC(b, n, asFirst)
 }

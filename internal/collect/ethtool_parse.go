@@ -19,6 +19,10 @@ func parseLinkModes(body []byte) (facts.LinkModes, error) {
 		switch ad.Type() {
 		case unix.ETHTOOL_A_LINKMODES_AUTONEG:
 			m.Autoneg = facts.Some(ad.Uint8() != 0)
+		case unix.ETHTOOL_A_LINKMODES_LANES:
+			if lanes := ad.Uint32(); lanes > 0 && lanes <= 64 {
+				m.Lanes = facts.Some(int(lanes))
+			}
 		case unix.ETHTOOL_A_LINKMODES_OURS:
 			m.Supported, m.Advertised = speedModes(ad)
 		case unix.ETHTOOL_A_LINKMODES_PEER:
@@ -125,15 +129,3 @@ func parseLinkState(body []byte, reason *facts.Opt[string]) error {
 // fecNames are forward error corrections as ethtool(8) prints them, by link
 // mode bit (ETHTOOL_LINK_MODE_FEC_*_BIT).
 var fecNames = map[uint32]string{49: "Off", 50: "RS", 51: "BaseR", 74: "LLRS"}
-
-const ethFECActive = 4 // ETHTOOL_A_FEC_ACTIVE
-
-// parseFEC reads ETHTOOL_MSG_FEC_GET_REPLY. The active one is there only while
-// the link is up.
-func parseFEC(body []byte, fec *facts.Opt[string]) error {
-	return attributes(body, sizeofGenlMsg, func(ad *netlink.AttributeDecoder) {
-		if ad.Type() == ethFECActive {
-			setText(fec, fecNames[ad.Uint32()])
-		}
-	})
-}

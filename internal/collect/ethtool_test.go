@@ -37,6 +37,7 @@ func linkModesBody(t testing.TB) []byte {
 			[]string{"Autoneg", "25000baseCR/Full", "100000baseCR4/Full"})
 		bitset(ae, unix.ETHTOOL_A_LINKMODES_PEER, []string{"Pause", "100000baseCR4/Full"}, nil)
 		ae.Uint32(unix.ETHTOOL_A_LINKMODES_SPEED, 100000)
+		ae.Uint32(unix.ETHTOOL_A_LINKMODES_LANES, 4)
 	})
 }
 
@@ -53,6 +54,18 @@ func ethtoolReplies(t testing.TB) map[string]string {
 	}))
 	replies["netlink:ethtool/fec-get.eth2"] = reply(t, body(t, []byte{ethFECGet, 1, 0, 0}, func(ae *netlink.AttributeEncoder) {
 		ae.Uint32(ethFECActive, 50)
+		ae.Uint8(ethFECAuto, 1)
+		bitset(ae, ethFECModes, []string{"RS", "BASER"}, nil)
+		nest(ae, ethFECStats, func(in *netlink.AttributeEncoder) {
+			in.Bytes(2, []byte{7, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0})
+			in.Bytes(3, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+			in.Bytes(4, []byte{9})
+			in.Bytes(9, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+		})
+	}))
+	replies["then netlink:ethtool/fec-get.eth2"] = reply(t, body(t, []byte{ethFECGet, 1, 0, 0}, func(ae *netlink.AttributeEncoder) {
+		ae.Uint32(ethFECActive, 50)
+		nest(ae, ethFECStats, func(in *netlink.AttributeEncoder) { in.Bytes(2, []byte{12, 0, 0, 0, 0, 0, 0, 0}) })
 	}))
 	return replies
 }
@@ -69,6 +82,7 @@ func TestEthtool(t *testing.T) {
 	want(t, "pause", n.Pause, facts.Some(facts.Pause{RX: true, TX: true}))
 	want(t, "link modes", n.LinkModes, facts.Some(facts.LinkModes{
 		Autoneg:      facts.Some(true),
+		Lanes:        facts.Some(4),
 		Supported:    []string{"25000baseCR/Full", "100000baseCR4/Full", "200000baseCR4/Full"},
 		Advertised:   []string{"25000baseCR/Full", "100000baseCR4/Full"},
 		Partner:      []string{"100000baseCR4/Full"},
@@ -76,6 +90,10 @@ func TestEthtool(t *testing.T) {
 	}))
 	want(t, "reason", n.ExtState, facts.Some("No cable"))
 	want(t, "FEC", n.FEC, facts.Some("RS"))
+	want(t, "FEC counters", n.FECCounters, map[string]facts.Counter{
+		"corrected_blocks":     {First: facts.Some[uint64](7), Last: facts.Some[uint64](12)},
+		"uncorrectable_blocks": {First: facts.Some[uint64](1)},
+	})
 	if !s.Has(facts.Ethtool) || s.Netdev("eth3").Driver.Known() {
 		t.Error("the wrong netdevs were asked")
 	}

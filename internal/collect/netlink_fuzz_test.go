@@ -30,9 +30,9 @@ var bodyParsers = []func([]byte){
 	func(b []byte) { parseDCB(b, &facts.DCB{}) },
 	func(b []byte) { parseLinkModes(b) },
 	func(b []byte) { parseLinkState(b, new(facts.Opt[string])) },
-	func(b []byte) { parseFEC(b, new(facts.Opt[string])) },
 	func(b []byte) { parseVFInfo(b) },
 	func(b []byte) { parseParam(b, "enable_roce") },
+	func(b []byte) { parseFEC(b) },
 }
 
 func FuzzNetlinkMessage(f *testing.F) {

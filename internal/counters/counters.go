@@ -21,6 +21,7 @@ const (
 	Port    Place = iota // facts.Port.Counters
 	Device               // facts.Port.HWCounters
 	Ethtool              // facts.Netdev.Ethtool
+	FEC                  // facts.Netdev.FECCounters
 )
 
 // Class is what growth of a counter means.

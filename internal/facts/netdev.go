@@ -32,14 +32,20 @@ type Netdev struct {
 	// Ethtool are the driver's own counters (ethtool -S) by name.
 	Ethtool map[string]Counter `json:"ethtool,omitempty"`
 	Stats   map[string]Counter `json:"stats,omitempty"` // rtnl_link_stats64 by field name
+	// FECCounters are what ETHTOOL_A_FEC_STATS counts since the driver took the
+	// port: "corrected_blocks", "uncorrectable_blocks", "corrected_bits".
+	FECCounters map[string]Counter `json:"fec_counters,omitempty"`
 
-	Pause     Opt[Pause]     `json:"pause,omitzero"`
-	DCB       Opt[DCB]       `json:"dcb,omitzero"`
-	LinkModes Opt[LinkModes] `json:"link_modes,omitzero"`
-	FEC       Opt[string]    `json:"fec_active,omitzero"`     // "RS", "BaseR", "Off" (ETHTOOL_A_FEC_ACTIVE)
-	ExtState  Opt[string]    `json:"link_ext_state,omitzero"` // why the link is down (ETHTOOL_A_LINKSTATE_EXT_STATE)
-	Sysctl    map[string]int `json:"sysctl,omitempty"`        // effective rp_filter, arp_ignore, arp_announce, arp_filter: the larger of all and X
-	ECN       map[string]int `json:"ecn,omitempty"`           // "roce_np/enable/3" and the like, where the driver shows them
+	Pause       Opt[Pause]       `json:"pause,omitzero"`
+	DCB         Opt[DCB]         `json:"dcb,omitzero"`
+	LinkModes   Opt[LinkModes]   `json:"link_modes,omitzero"`
+	FEC         Opt[string]      `json:"fec_active,omitzero"`     // "RS", "BaseR", "Off" (ETHTOOL_A_FEC_ACTIVE)
+	FECModes    []string         `json:"fec_modes,omitempty"`     // configured (ETHTOOL_A_FEC_MODES): "None", "RS", "BASER", "LLRS"
+	FECAuto     Opt[bool]        `json:"fec_auto,omitzero"`       // the driver chooses (ETHTOOL_A_FEC_AUTO)
+	Transceiver Opt[Transceiver] `json:"transceiver,omitzero"`    // the module or cable in the port
+	ExtState    Opt[string]      `json:"link_ext_state,omitzero"` // why the link is down (ETHTOOL_A_LINKSTATE_EXT_STATE)
+	Sysctl      map[string]int   `json:"sysctl,omitempty"`        // effective rp_filter, arp_ignore, arp_announce, arp_filter: the larger of all and X
+	ECN         map[string]int   `json:"ecn,omitempty"`           // "roce_np/enable/3" and the like, where the driver shows them
 }
 
 // Address is one IP address of a netdev.
@@ -70,6 +76,7 @@ type Pause struct {
 // (ETHTOOL_MSG_LINKMODES_GET). Modes are named as ethtool(8) prints them.
 type LinkModes struct {
 	Autoneg    Opt[bool] `json:"autoneg,omitzero"`
+	Lanes      Opt[int]  `json:"lanes,omitzero"` // in use (ETHTOOL_A_LINKMODES_LANES)
 	Supported  []string  `json:"supported,omitempty"`
 	Advertised []string  `json:"advertised,omitempty"`
 	Partner    []string  `json:"partner,omitempty"`
@@ -77,6 +84,21 @@ type LinkModes struct {
 	MaxAdvertised BitsPerSecond `json:"max_advertised_bits_per_second,omitempty"`
 	MaxSupported  BitsPerSecond `json:"max_supported_bits_per_second,omitempty"`
 	MaxPartner    BitsPerSecond `json:"max_partner_bits_per_second,omitempty"`
+}
+
+// Transceiver is the module or cable in a port, as its memory says (SFF-8472,
+// SFF-8636, CMIS; ETHTOOL_MSG_MODULE_EEPROM_GET).
+type Transceiver struct {
+	Form   string `json:"form"` // "SFP", "QSFP28", "QSFP-DD", "OSFP", ...
+	Vendor string `json:"vendor,omitempty"`
+	Part   string `json:"part_number,omitempty"`
+	Serial string `json:"serial_number,omitempty"`
+	// Temperature is the module's own reading; copper cables have none.
+	Temperature Opt[float64] `json:"temperature_celsius,omitzero"`
+	// HighWarning and HighAlarm are the module's own limits.
+	HighWarning Opt[float64] `json:"high_warning_celsius,omitzero"`
+	HighAlarm   Opt[float64] `json:"high_alarm_celsius,omitzero"`
+	MaxPower    Opt[float64] `json:"max_power_watts,omitzero"` // CMIS only
 }
 
 // DCB is Data Center Bridging of one netdev (RTM_GETDCB, DCB_CMD_IEEE_GET and

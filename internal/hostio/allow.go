@@ -71,7 +71,7 @@ var (
 	ethtoolGet = map[uint8]bool{
 		unix.ETHTOOL_MSG_STRSET_GET: true, unix.ETHTOOL_MSG_LINKINFO_GET: true, unix.ETHTOOL_MSG_LINKMODES_GET: true,
 		unix.ETHTOOL_MSG_LINKSTATE_GET: true, unix.ETHTOOL_MSG_PAUSE_GET: true, unix.ETHTOOL_MSG_FEC_GET: true,
-		unix.ETHTOOL_MSG_STATS_GET: true,
+		unix.ETHTOOL_MSG_STATS_GET: true, unix.ETHTOOL_MSG_MODULE_EEPROM_GET: true,
 	}
 	// Never health reporter commands: a dump that is shown is a dump that is made.
 	devlinkGet = map[uint8]bool{
