@@ -130,6 +130,8 @@ func judgePin(p *Pass, port PortRef, pn pin) {
 	g, used := port.GIDAt(pn.index)
 	at := port.Path(fmt.Sprintf("gids/%d", pn.index))
 	switch {
+	case !used && !slotRead(port, pn.index):
+		return
 	case !used:
 		f.Code = "gid-index-empty"
 		f.Message = fmt.Sprintf("%s names GID index %d, which is an empty slot of %s", pn.variable, pn.index, port)
@@ -166,6 +168,16 @@ func judgePin(p *Pass, port PortRef, pn pin) {
 		f.Params["choice"] = strconv.Itoa(b)
 	}
 	p.Report(f)
+}
+
+// slotRead reports whether a slot that no entry is known of was looked at: far
+// behind the last entry a table is not read (see facts.Port.GIDs).
+func slotRead(port PortRef, index int) bool {
+	last := 0
+	for _, g := range port.GIDs {
+		last = max(last, g.Index)
+	}
+	return index < last+32 || index >= port.GIDTableLen.Or(0)
 }
 
 // hidesEntries reports whether entries of other namespaces are hidden from here:
