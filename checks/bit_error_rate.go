@@ -24,22 +24,34 @@ var bitErrorRate = register(&Check{
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.Links, facts.Ethtool, facts.PCISysfs, facts.Namespaces)
-		for port := range p.Ports(nil) {
-			switch {
-			case p.virtualFunction(port.Device):
-				p.NotApplicable("owned by the host: %s is a virtual function", port.Device.Name)
-			case port.Device.Software():
-				p.NotApplicable("%s is no hardware", port.Device.Name)
-			case port.State.Or("") == facts.StateDown:
-				p.NotApplicable("%s has no link", port)
-			case IB(port):
+		for port := range p.Ports(IB) {
+			if !p.withoutLinkOfItsOwn(port) {
 				judgeSymbolRate(p, s, port)
-			default:
-				judgeBitErrors(p, s, port)
+			}
+		}
+		for port, n := range p.PortNetdev(OnEthernet) {
+			if !p.withoutLinkOfItsOwn(port) {
+				judgeBitErrors(p, port, n)
 			}
 		}
 	},
 })
+
+// withoutLinkOfItsOwn leaves out a port that has no physical link, or none of
+// this host, and says why.
+func (p *Pass) withoutLinkOfItsOwn(port PortRef) bool {
+	switch {
+	case p.virtualFunction(port.Device):
+		p.NotApplicable("owned by the host: %s is a virtual function", port.Device.Name)
+	case port.Device.Software():
+		p.NotApplicable("%s is no hardware", port.Device.Name)
+	case port.State.Or("") == facts.StateDown:
+		p.NotApplicable("%s has no link", port)
+	default:
+		return false
+	}
+	return true
+}
 
 // Limits, each with who gives it.
 const (
@@ -68,13 +80,7 @@ func correctable(lane facts.BitsPerSecond) (limit float64, authority string) {
 
 // judgeBitErrors holds the netdev's counters of bits and errors, all of them
 // since link-up, against each other. mlx5 and bnxt have them.
-func judgeBitErrors(p *Pass, s *facts.Snapshot, port PortRef) {
-	n := s.Netdev(port.Netdev.Or(""))
-	if n == nil {
-		p.Unread(port.String(), "netdev")
-		return
-	}
-	n = s.Beneath(n)
+func judgeBitErrors(p *Pass, port PortRef, n *facts.Netdev) {
 	if n.Ethtool == nil {
 		p.missing(facts.Ethtool, n.Name, "counters")
 		return

@@ -25,10 +25,7 @@ var linkFEC = register(&Check{
 			active, ok := n.FEC.Get()
 			carrier, _ := lit(n)
 			switch {
-			case p.virtualFunction(port.Device):
-				p.NotApplicable("owned by the host: %s is a virtual function", port.Device.Name)
-			case port.Device.Software():
-				p.NotApplicable("%s is no hardware", port.Device.Name)
+			case p.withoutLinkOfItsOwn(port):
 			case down(n) || !carrier:
 				p.NotApplicable("%s has no link", n.Name)
 			case !ok:

@@ -24,10 +24,7 @@ var moduleTemperature = register(&Check{
 			optic, ok := n.Transceiver.Get()
 			carrier, _ := lit(n)
 			switch {
-			case p.virtualFunction(port.Device):
-				p.NotApplicable("owned by the host: %s is a virtual function", port.Device.Name)
-			case port.Device.Software():
-				p.NotApplicable("%s is no hardware", port.Device.Name)
+			case p.withoutLinkOfItsOwn(port):
 			case down(n) || !carrier:
 				p.NotApplicable("%s has no link", n.Name)
 			case !ok && s.Host.Virtual.Or(false):
