@@ -30,7 +30,7 @@ var _ = register(Collector{
 // emptyRun is how many empty slots in a row end a table in which every GID that
 // must be there was found. The kernel fills the lowest empty slot, so that a
 // gap is what removed addresses have left, or another network namespace's.
-const emptyRun = 32
+const emptyRun = 16
 
 // A gidTable is being read.
 type gidTable struct {
@@ -110,7 +110,7 @@ func wantedGIDs(s *facts.Snapshot, p *facts.Port) map[string]bool {
 		before := len(on)
 		for i := range s.Netdevs {
 			n := &s.Netdevs[i]
-			if on[n.Lower.Or("")] {
+			if stacked[n.Kind.Or("")] && on[n.Lower.Or("")] { // A veth's is its peer.
 				on[n.Name] = true
 			}
 			if master, ok := n.Master.Get(); ok && on[n.Name] {
