@@ -92,6 +92,9 @@ func refused(g facts.Gap) bool {
 func notRead(s *facts.Snapshot, src facts.Source) string {
 	for _, g := range s.Gaps {
 		if g.Source == src {
+			if g.Detail == facts.NotInForm {
+				return "needs " + string(src) + ", which is " + g.Detail
+			}
 			if g.Detail != "" {
 				return fmt.Sprintf("%s was not read: %s: %s (%s)", src, g.What, g.Kind, g.Detail)
 			}

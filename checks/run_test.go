@@ -87,7 +87,7 @@ func TestMissingSource(t *testing.T) {
 		{"denied", facts.Snapshot{Devices: device, Gaps: []facts.Gap{gap(facts.Denied, "EPERM")}}, Unknown, "dcb was not read: eth2: denied (EPERM)"},
 		{"cut", facts.Snapshot{Devices: device, Gaps: []facts.Gap{gap(facts.Malformed, "")}}, Unknown, "dcb was not read: eth2: malformed"},
 		{"not in a tree", facts.Snapshot{Devices: device, Gaps: []facts.Gap{gap(facts.Unsupported, "not in this kind of input")}}, Unknown,
-			"dcb was not read: eth2: unsupported (not in this kind of input)"},
+			"needs dcb, which is not in this kind of input"},
 		{"driver has none", facts.Snapshot{Devices: device, Gaps: []facts.Gap{gap(facts.Unsupported, "EOPNOTSUPP")}}, Skipped,
 			"dcb is not offered here: eth2 (EOPNOTSUPP)"},
 		{"one driver has none, one hangs", facts.Snapshot{Devices: device, Gaps: []facts.Gap{gap(facts.Unsupported, "EOPNOTSUPP"), gap(facts.Timeout, "")}},

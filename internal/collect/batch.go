@@ -127,7 +127,7 @@ func (r *Reader) nothing(what string) {
 		r.gap(what, facts.Absent, "ENOENT")
 		return
 	}
-	r.gap(what, facts.Unsupported, hostio.ErrNotInForm.Error())
+	r.gap(what, facts.Unsupported, facts.NotInForm)
 }
 
 // mostNames bounds one directory: a GID table has up to 1,024 slots, a busy

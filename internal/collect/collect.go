@@ -138,7 +138,7 @@ func classify(err error) (facts.GapKind, string) {
 	case errors.Is(err, hostio.ErrTimedOut):
 		return facts.Timeout, facts.NoAnswer
 	case errors.Is(err, hostio.ErrNotInForm):
-		return facts.Unsupported, err.Error()
+		return facts.Unsupported, facts.NotInForm
 	case errors.Is(err, hostio.ErrTruncated):
 		return facts.Malformed, err.Error()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.ENOTDIR):

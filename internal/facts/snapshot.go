@@ -106,6 +106,10 @@ const (
 	NoAnswer = "no answer within the deadline"
 )
 
+// NotInForm is the detail of an Unsupported gap whose source the input, such as
+// a copied tree, never holds.
+const NotInForm = "not in this kind of input"
+
 // GapKind classifies why something was not read.
 type GapKind string
 

@@ -55,7 +55,7 @@ func (p *page) layer(layer checks.Layer, all []checks.Result) {
 			text += ": " + r.Reason
 		}
 		p.para("    "+p.mark(r.Status)+" ", 7, text)
-		for _, f := range r.Findings {
+		for _, f := range alike(r.Findings) {
 			p.para("       "+p.severityMark(f.Severity)+" ", 10, findingText(f))
 		}
 	}
@@ -83,6 +83,23 @@ func counted(r *checks.Result) string {
 		return fmt.Sprintf("%s (%d)", r.ID, r.Examined)
 	}
 	return r.ID
+}
+
+// alike makes one of the findings that say the same of several subjects, as
+// those of a host's eight ports often do.
+func alike(fs []checks.Finding) []checks.Finding {
+	var out []checks.Finding
+	for _, f := range fs {
+		i := slices.IndexFunc(out, func(o checks.Finding) bool {
+			return o.Code == f.Code && o.Severity == f.Severity && o.Message == f.Message && f.Subject != ""
+		})
+		if i >= 0 {
+			out[i].Subject += ", " + f.Subject
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // findingText names the subject unless the sentence already begins with it.
@@ -126,13 +143,23 @@ func gapLines(gaps []facts.Gap) (lines []string) {
 		detail string
 	}
 	var order []kind
+	var never []string // sources that the input never holds
 	what := map[kind][]string{}
 	for _, g := range gaps {
+		if g.Kind == facts.Unsupported && g.Detail == facts.NotInForm {
+			if !slices.Contains(never, string(g.Source)) {
+				never = append(never, string(g.Source))
+			}
+			continue
+		}
 		k := kind{g.Source, g.Kind, g.Detail}
 		if what[k] == nil {
 			order = append(order, k)
 		}
 		what[k] = append(what[k], g.What)
+	}
+	if never != nil {
+		lines = append(lines, facts.NotInForm+": "+strings.Join(never, ", "))
 	}
 	for _, k := range order {
 		text := fmt.Sprintf("%s %s", k.source, k.kind)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
@@ -57,5 +59,31 @@ func TestReproduceIsNotVerifyAgain(t *testing.T) {
 	}
 	if !strings.Contains(p.buf.String(), "no impact") {
 		t.Errorf("want no impact in\n%s", &p.buf)
+	}
+}
+
+// What several ports have in common is said once, and sources that the input
+// never holds are one line.
+func TestAlikeIsOneLine(t *testing.T) {
+	f := func(subject, message string) checks.Finding {
+		return checks.Finding{Code: "c", Severity: checks.Info, Subject: subject, Message: message}
+	}
+	p := &page{width: 80}
+	p.layer(checks.Link, []checks.Result{{ID: "x", Layer: checks.Link, Status: checks.Passed,
+		Findings: []checks.Finding{f("mlx5_0/1", "stuck"), f("mlx5_1/1", "slow"), f("mlx5_2/1", "stuck")}}})
+	want := `  link
+    ok x
+       i  mlx5_0/1, mlx5_2/1: stuck [c]
+       i  mlx5_1/1: slow [c]
+`
+	if got := p.buf.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	never := func(s facts.Source) facts.Gap {
+		return facts.Gap{Source: s, What: string(s), Kind: facts.Unsupported, Detail: facts.NotInForm}
+	}
+	got := gapLines([]facts.Gap{never(facts.Links), {Source: facts.Links, What: "eth0", Kind: facts.Absent}, never(facts.PCISysfs), never(facts.PCISysfs)})
+	if want := []string{"not in this kind of input: link, pci", "link absent: eth0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
