@@ -16,10 +16,11 @@ var userSpaceProvider = register(&Check{
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.LibraryFiles},
 	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
-	Codes: []string{"provider-missing", "provider-abi-mismatch"},
+	Codes: []string{"provider-missing", "provider-abi-mismatch", "provider-warning-noise"},
 	Params: Params{
-		"provider-missing":      "device? provider? driver_file? library? pci?",
-		"provider-abi-mismatch": "device provider library abi expected pci?",
+		"provider-missing":       "device? provider? driver_file? library? pci?",
+		"provider-abi-mismatch":  "device provider library abi expected pci?",
+		"provider-warning-noise": "provider driver_file",
 	},
 	Run: func(p *Pass) {
 		lib := p.Read(facts.LibraryFiles).Userland
@@ -46,8 +47,35 @@ var userSpaceProvider = register(&Check{
 				p.Unread(d.Name, "provider")
 			}
 		}
+		reportNoise(p, lib)
 	},
 })
+
+// reportNoise tells of driver files whose library is not installed, for
+// hardware that is not here: libibverbs warns about them at every start.
+func reportNoise(p *Pass, lib facts.Userland) {
+	var names []string
+	f := Finding{Code: "provider-warning-noise", Severity: Info, Subject: hostSubject, Confidence: Proved}
+	for _, file := range lib.DriverFiles {
+		name := file.Driver
+		library, _ := providerLibrary(lib, name)
+		here := slices.ContainsFunc(p.snap.Devices, func(d facts.Device) bool { return d.Provider.Or(name) == name })
+		// One with a path, and all where no provider was found, are elsewhere.
+		if library != "" || here || strings.Contains(name, "/") || len(lib.Providers) == 0 {
+			continue
+		}
+		names = append(names, name)
+		f.Evidence = append(f.Evidence, Evidence{file.Path, "driver " + name})
+		if f.Params == nil {
+			f.Params = params("provider", name, "driver_file", file.Path)
+		}
+	}
+	if names == nil {
+		return
+	}
+	f.Message = "libibverbs warns that it cannot load " + strings.Join(names, ", ") + ", drivers of hardware that is not here"
+	p.Report(f)
+}
 
 func judgeProvider(p *Pass, lib facts.Userland, d *facts.Device, name string) {
 	library, abi := providerLibrary(lib, name)
