@@ -34,6 +34,7 @@ type Snapshot struct {
 	PCI       []PCIFunction `json:"pci,omitempty"`       // sorted by Address
 	Modules   []Module      `json:"modules,omitempty"`   // sorted by Name
 	Kernel    KernelModules `json:"kernel_modules"`
+	GPUDirect GPUDirect     `json:"gpudirect,omitzero"`
 	Userland  Userland      `json:"userland"`
 	Self      Process       `json:"self"` // the examining process
 	Processes []Process     `json:"processes,omitempty"`
