@@ -11,12 +11,13 @@ var kernelLog = register(&Check{
 	Layer: Driver,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.KernelLog},
 	Uses:  []facts.Source{facts.Links, facts.ProcessList, facts.RDMANetlink},
-	Codes: []string{"firmware-health", "module-fault", "kernel-log-rdma-error", "gpu-fault"},
+	Codes: []string{"firmware-health", "module-fault", "kernel-log-rdma-error", "gpu-fault", "sa-timeout"},
 	Params: Params{
 		"firmware-health":       logParams,
 		"module-fault":          moduleParams,
 		"kernel-log-rdma-error": logParams,
 		"gpu-fault":             logParams,
+		"sa-timeout":            logParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.KernelLog)
@@ -31,6 +32,13 @@ var kernelLog = register(&Check{
 				p.Report(h.finding(p, Fail))
 			case "module-fault", "kernel-log-rdma-error":
 				p.Report(h.finding(p, Warn))
+			case "sa-timeout":
+				// IPoIB asks again; a subnet manager that restarts costs a line or two.
+				severity := Info
+				if h.count > 2 {
+					severity = Warn
+				}
+				p.Report(h.finding(p, severity))
 			case "gpu-fault":
 				p.Report(h.finding(p, Info))
 			}

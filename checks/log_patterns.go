@@ -55,6 +55,8 @@ var logPatterns = []logPattern{
 	pattern("kernel-log-rdma-error", `changed security contexts after opening file descriptor`, "a program opened a device as one user and used it as another"),
 	pattern("kernel-log-rdma-error", `got different BTH P_Key`, "a peer is in another partition than its path record says"),
 	pattern("kernel-log-rdma-error", `(?:infiniband|ib_core|ib_[a-z]+|rdma|mlx[45]).*failed to map scatterlist`, "the IOMMU refused a buffer"),
+	// ipoib_multicast.c: the subnet administrator gave no answer (ETIMEDOUT).
+	pattern("sa-timeout", `multicast join failed for ([0-9a-f:]+), status -110`, "the subnet administrator did not answer IPoIB"),
 	// DMA faults: intel-iommu, amd-iommu.
 	pattern("kernel-log-rdma-error", `DMAR: .*\[DMA (?:Read|Write).*fault addr`, "the IOMMU blocked a DMA access"),
 	pattern("kernel-log-rdma-error", `AMD-Vi: .*IO_PAGE_FAULT`, "the IOMMU blocked a DMA access"),

@@ -60,6 +60,7 @@ func parseAddress(body []byte) (address, error) {
 	if err == nil {
 		a.IP = local.String()
 	}
+	a.Duplicate = flags&unix.IFA_F_DADFAILED != 0
 	a.Tentative = flags&(unix.IFA_F_TENTATIVE|unix.IFA_F_DADFAILED) != 0
 	return a, err
 }

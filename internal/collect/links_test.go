@@ -140,7 +140,7 @@ func linkReplies(t testing.TB) map[string]string {
 		"/sys/class/net/":         "",
 		"netlink:route/link-dump": linkReply(t, 100),
 		"netlink:route/address-dump": reply(t,
-			addressBody(t, 5, 64, 253, 0x40, nil, []byte{0xfe, 0x80, 15: 1}),
+			addressBody(t, 5, 64, 253, 0x48, nil, []byte{0xfe, 0x80, 15: 1}),
 			addressBody(t, 5, 24, 0, 0, []byte{192, 0, 2, 7}, []byte{192, 0, 2, 99}),
 			addressBody(t, 77, 24, 0, 0, []byte{192, 0, 2, 8}, []byte{192, 0, 2, 8})),
 		"netlink:route/qdisc-dump": reply(t, netemQdisc(t, 2, 11)),
@@ -178,7 +178,7 @@ func TestLinks(t *testing.T) {
 		VLANID: facts.Some(100), VLANEgressQoS: map[int]int{0: 3, 4: 5},
 		Addresses: []facts.Address{
 			{IP: "192.0.2.7", PrefixLen: 24, Scope: "global"},
-			{IP: "fe80::1", PrefixLen: 64, Scope: "link", Tentative: true},
+			{IP: "fe80::1", PrefixLen: 64, Scope: "link", Tentative: true, Duplicate: true},
 		},
 	})
 	want(t, "veth0", *s.Netdev("veth0"), facts.Netdev{Name: "veth0", Index: 6, AdminUp: facts.Some(false), Kind: facts.Some("veth")})

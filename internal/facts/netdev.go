@@ -54,6 +54,8 @@ type Address struct {
 	PrefixLen int    `json:"prefix_len"`
 	Scope     string `json:"scope"`               // "global", "link", "host"
 	Tentative bool   `json:"tentative,omitempty"` // IFA_F_TENTATIVE or IFA_F_DADFAILED
+	// Duplicate is IFA_F_DADFAILED: another host answered for the IPv6 address.
+	Duplicate bool `json:"duplicate,omitempty"`
 }
 
 // Qdisc is one queueing discipline of a netdev.
