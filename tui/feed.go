@@ -101,6 +101,12 @@ func (f *Feed) Measurement(m *facts.Measurement) error {
 	return f.put(report.Message{Measurement: m})
 }
 
+// Rates are not shown.
+func (f *Feed) Rates(*report.Rates) error { return nil }
+
+// Event takes one line of a timeline.
+func (f *Feed) Event(e *report.Event) error { return f.put(report.Message{Event: e}) }
+
 // Result takes what became of one check.
 func (f *Feed) Result(r *checks.Result) error { return f.put(report.Message{Result: r}) }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ func (p *program) checkCommand() *cobra.Command {
   rdmadoctor check --device mlx5_0/1 --only link,mtu
   rdmadoctor check --json --record gpu-017.tar.gz
   rdmadoctor check --from gpu-017.tar.gz
+  rdmadoctor check --since 02:00
   rdmadoctor check --baseline gpu-017-good.tar.gz`,
 		Annotations: judges,
 		Args:        arguments(0, 0, ""),
@@ -32,9 +35,16 @@ func (p *program) checkCommand() *cobra.Command {
 					return nil
 				}
 			}
+			if exam.watch {
+				return p.watch(ctx, &exam, &format)
+			}
 			return p.examine(ctx, &exam, &format)
 		}),
 	}
+	c.Flags().BoolVar(&exam.watch, "watch", false,
+		"examine this host every --interval and show the counters' rates, until Ctrl-C or --timeout; then report")
+	c.Flags().StringVar(&exam.since, "since", "",
+		"judge a flight recording from `TIME` on: 02:00, 90m (ago) or RFC 3339; --from names it (default "+flightDir+")")
 	c.Flags().BoolVar(&exam.gate, "gate", false,
 		"for prologs and health programs: exit 1 only for a proved failure on a wanted port, else 0 whatever happens")
 	exam.add(c)
@@ -49,17 +59,35 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 	if err != nil {
 		return err
 	}
+	limited := exam.timeout > 0
 	if err := exam.check(); err != nil {
 		return err
 	}
-	src, err := p.source(exam.from)
+	from, since := exam.from, time.Time{}
+	if exam.since != "" {
+		if since, err = parseSince(exam.since, time.Now()); err != nil {
+			return err
+		}
+		from = cmp.Or(from, flightDir)
+	}
+	src, err := p.source(from)
 	if err != nil {
 		return err
 	}
 	defer src.close()
+	if src.flight == nil && exam.since != "" {
+		return usagef("it is made with: rdmadoctor record --every 1m -o FOLDER", "--since needs a flight recording, and %q is none", from)
+	}
+	if src.flight != nil && exam.record != "" {
+		return usagef("the folder can be copied as it is", "--record and a flight recording contradict each other")
+	}
+	src.since = since
 	opt := exam.options(p.args)
 	if err := p.expect(ctx, exam, &opt); err != nil {
 		return err
+	}
+	if src.flight != nil && !limited {
+		opt.Timeout = 0 // A day takes its time, and its reader can end it.
 	}
 	var kept *keeper
 	if exam.record != "" {

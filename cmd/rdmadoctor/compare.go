@@ -60,9 +60,12 @@ func (p *program) compare(ctx context.Context, paths []string, format, output st
 		}
 		defer src.close()
 		h := compare.Host{}
-		if src.doc != nil {
+		switch {
+		case src.doc != nil:
 			h.Snapshot = src.doc.Snapshot
-		} else {
+		case src.flight != nil:
+			h.Snapshot = src.newest(read)
+		default:
 			h.Snapshot = compare.Collect(read, src.host, src.origin)
 		}
 		if h.Snapshot.Host.Hostname == "" {

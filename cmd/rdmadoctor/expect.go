@@ -30,8 +30,11 @@ func (p *program) baseline(ctx context.Context, path string) (*facts.Snapshot, e
 		return nil, err
 	}
 	defer src.close()
-	if src.doc != nil {
+	switch {
+	case src.doc != nil:
 		return src.doc.Snapshot, nil
+	case src.flight != nil:
+		return src.newest(ctx), nil
 	}
 	snap := collect.Run(ctx, src.host, collect.Options{Origin: src.origin})
 	if len(snap.Devices) == 0 && !snap.Has(facts.SysfsRDMA) {

@@ -83,8 +83,8 @@ type examFlags struct {
 	failOn            string
 	timeout, interval time.Duration
 	snapshot          bool
-	gate              bool
-	baseline          string
+	gate, watch       bool
+	since, baseline   string
 }
 
 // defaultTimeout bounds a run besides its interval. A healthy host takes about

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,15 +20,25 @@ import (
 func (p *program) recordCommand() *cobra.Command {
 	var file string
 	var exam examFlags
+	fly := flightFlags{maxSize: 256 << 20}
 	c := &cobra.Command{
 		Use:   "record -o FILE",
 		Short: "record what an examination of this host reads",
 		Long: `Record reads this host as check does and writes what it read to a file, to be
 examined elsewhere with check --from. It holds host names, addresses and the
-kernel log. It exits 0 when the file is written, whatever the host is like.`,
-		Example: "  rdmadoctor record -o gpu-017.tar.gz",
-		Args:    arguments(0, 0, ""),
+kernel log. It exits 0 when the file is written, whatever the host is like.
+
+With --every it is a flight recorder: it takes a sample of the host again and
+again into a folder, keeps those of --keep and at most --max-size of them, and
+ends on Ctrl-C or SIGTERM. A recorder that is killed leaves all whole samples
+readable. check --since looks back at them.`,
+		Example: `  rdmadoctor record -o gpu-017.tar.gz
+  rdmadoctor record --every 1m --keep 24h -o /var/lib/rdmadoctor/flight`,
+		Args: arguments(0, 0, ""),
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
+			if fly.every != 0 {
+				return p.fly(ctx, cmp.Or(file, flightDir), &fly)
+			}
 			if file == "" {
 				return usagef("rdmadoctor record -o host.tar.gz; - writes to standard output", "record needs --output FILE")
 			}
@@ -38,7 +49,11 @@ kernel log. It exits 0 when the file is written, whatever the host is like.`,
 			return p.record(ctx, file, &exam)
 		}),
 	}
-	c.Flags().StringVarP(&file, "output", "o", "", "write the recording to `FILE` (- is standard output)")
+	c.Flags().StringVarP(&file, "output", "o", "", "write the recording to `FILE` (- is standard output), or to a folder with --every (default "+flightDir+")")
+	c.Flags().DurationVar(&fly.every, "every", 0, "record a sample every `TIME`, as a flight recorder")
+	c.Flags().DurationVar(&fly.keep, "keep", 24*time.Hour, "remove samples of --every older than this `TIME`")
+	c.Flags().Var(&fly.maxSize, "max-size", "remove the oldest samples of --every beyond this `SIZE`")
+	c.Flags().DurationVar(&fly.lasts, "for", 0, "end --every after this `TIME` (default: not before it is told to)")
 	c.Flags().DurationVar(&exam.timeout, "timeout", 0, "end the run after this `TIME` (default 30s and the interval)")
 	c.Flags().DurationVar(&exam.interval, "interval", time.Second, "`TIME` between the two samples of the counters; 0s takes one sample")
 	return c

@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/flight"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
 	"github.com/rdmadoctor/rdmadoctor/internal/recording"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
@@ -25,6 +27,8 @@ type source struct {
 	host   hostio.Host
 	replay *recording.Replay // host, where it is a recording
 	doc    *report.Document  // instead of host
+	flight *flight.Reader    // instead of host: many samples
+	since  time.Time         // where flight is looked back to
 	close  func()
 }
 
@@ -53,6 +57,8 @@ func (p *program) source(path string) (*source, error) {
 		return nil, &usageError{fmt.Errorf("open %q: %w", path, cause(err)), "--from takes a recording, a report or a folder"}
 	}
 	switch {
+	case st.IsDir() && flight.Is(path):
+		return flightSource(path)
 	case st.IsDir():
 		tree, err := hostio.OpenTree(path)
 		if err != nil {
@@ -117,6 +123,9 @@ func recognise(label string, r io.ReadSeeker) (*source, error) {
 func (s *source) examine(ctx context.Context, opt doctor.Options, h report.Handler) error {
 	if s.doc != nil {
 		return s.judge(ctx, opt, h)
+	}
+	if s.flight != nil {
+		return s.lookBack(ctx, opt, h)
 	}
 	opt.Host, opt.Origin = s.host, s.origin
 	if s.replay != nil {

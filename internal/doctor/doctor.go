@@ -112,17 +112,10 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 	}
 	send(report.Message{Progress: &report.Progress{Step: "judge", Text: fmt.Sprintf("%d checks", len(cs))}})
 	var results []checks.Result
-	beside, names := expected(full, opt)
-	checks.Run(snap, cs, checks.Options{Wanted: append(wanted(opt), names...)}, func(r checks.Result) {
-		demand(&r, beside)
-		r.Findings = slices.DeleteFunc(r.Findings, func(f checks.Finding) bool { return !codeWanted(opt, f.Code) })
+	names := judge(full, snap, cs, opt, func(r checks.Result) {
 		results = append(results, r)
 		send(report.Message{Result: &r})
 	})
-	for i := range beside {
-		results = append(results, beside[i])
-		send(report.Message{Result: &beside[i]})
-	}
 	diagnoses := knowledge.Explain(results, Relations(full))
 	for i := range diagnoses {
 		send(report.Message{Diagnosis: &diagnoses[i]})
@@ -141,9 +134,26 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 	}
 	sum := report.Summarize(results, diagnoses, rerr, opt.FailOn)
 	if opt.Gate {
-		judgeGate(snap, checks.Options{Wanted: wanted(opt)}, results).Close(&sum)
+		judgeGate(snap, checks.Options{Wanted: names}, results).Close(&sum)
 	}
 	return sum
+}
+
+// judge gives each what the checks say of snap, the part of full that the user
+// asked for, and what is expected of the host. It returns the names that must
+// work.
+func judge(full, snap *facts.Snapshot, cs []*checks.Check, opt Options, each func(checks.Result)) []string {
+	beside, names := expected(full, opt)
+	names = append(wanted(opt), names...)
+	checks.Run(snap, cs, checks.Options{Wanted: names}, func(r checks.Result) {
+		demand(&r, beside)
+		r.Findings = slices.DeleteFunc(r.Findings, func(f checks.Finding) bool { return !codeWanted(opt, f.Code) })
+		each(r)
+	})
+	for _, r := range beside {
+		each(r)
+	}
+	return names
 }
 
 // timedOut reports whether the run's own time ended before a collector began.

@@ -44,6 +44,15 @@ func (f *Fold) Measurement(m *facts.Measurement) error {
 	return nil
 }
 
+// Rates implements Handler. A document has no rates.
+func (f *Fold) Rates(*Rates) error { return nil }
+
+// Event implements Handler.
+func (f *Fold) Event(e *Event) error {
+	f.doc.Timeline = append(f.doc.Timeline, *e)
+	return nil
+}
+
 // Result implements Handler.
 func (f *Fold) Result(r *checks.Result) error {
 	f.doc.Checks = append(f.doc.Checks, wholeResult(*r))
@@ -116,6 +125,9 @@ func (d *Document) messages() []Message {
 	}
 	for i := range d.Gaps {
 		ms = append(ms, Message{Gap: &d.Gaps[i]})
+	}
+	for i := range d.Timeline {
+		ms = append(ms, Message{Event: &d.Timeline[i]})
 	}
 	if d.Snapshot != nil {
 		ms = append(ms, Message{Snapshot: d.Snapshot})

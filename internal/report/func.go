@@ -39,6 +39,12 @@ func (f Func) Snapshot(s *facts.Snapshot) error { return f(Message{Snapshot: s})
 // Measurement implements Handler.
 func (f Func) Measurement(m *facts.Measurement) error { return f(Message{Measurement: m}) }
 
+// Rates implements Handler.
+func (f Func) Rates(r *Rates) error { return f(Message{Rates: r}) }
+
+// Event implements Handler.
+func (f Func) Event(e *Event) error { return f(Message{Event: e}) }
+
 // Result implements Handler.
 func (f Func) Result(r *checks.Result) error { return f(Message{Result: r}) }
 

@@ -64,6 +64,15 @@ func (j *JSONL) Measurement(m *facts.Measurement) error {
 	return j.line(Message{Measurement: &whole})
 }
 
+// Rates implements Handler.
+func (j *JSONL) Rates(r *Rates) error {
+	whole := wholeRates(*r)
+	return j.line(Message{Rates: &whole})
+}
+
+// Event implements Handler.
+func (j *JSONL) Event(e *Event) error { return j.line(Message{Event: e}) }
+
 // Result implements Handler.
 func (j *JSONL) Result(r *checks.Result) error {
 	whole := wholeResult(*r)

@@ -25,6 +25,7 @@ func Markdown(w io.Writer, d *Document) error {
 		m.para("**Stopped early:** " + escapeMarkdown(strings.Join(nonEmpty(d.Error.Message, d.Error.Hint), ": ")))
 	}
 	m.diagnoses(d.Diagnoses)
+	m.timeline(d.Timeline)
 	m.hosts(d.Hosts)
 	m.checks(d.Checks)
 	m.gaps(d.Gaps)
@@ -58,6 +59,22 @@ func (m *markdown) diagnoses(ds []knowledge.Diagnosis) {
 		m.para("## For information")
 		m.para(strings.Join(infos, "\n"))
 	}
+}
+
+// timeline is a list, since a text of the host in a table's cell can be long.
+func (m *markdown) timeline(events []Event) {
+	if len(events) == 0 {
+		return
+	}
+	m.para("## Timeline")
+	shown := weightiest(events)
+	for _, e := range shown {
+		m.line("- " + e.Time.UTC().Format("2006-01-02 15:04:05 UTC") + " " + escapeMarkdown(string(e.Kind)+" "+e.Subject+": "+e.Text))
+	}
+	if left := len(events) - len(shown); left > 0 {
+		m.line(fmt.Sprintf("- and %d more", left))
+	}
+	m.line("")
 }
 
 // gaps names what could not be read as the text report does: those of one kind

@@ -22,6 +22,8 @@ type Message struct {
 	Gap         *facts.Gap           `json:"gap,omitempty"`
 	Snapshot    *facts.Snapshot      `json:"snapshot,omitempty"`
 	Measurement *facts.Measurement   `json:"measurement,omitempty"`
+	Rates       *Rates               `json:"rates,omitempty"` // while a host is watched
+	Event       *Event               `json:"event,omitempty"` // of a period
 	Result      *checks.Result       `json:"result,omitempty"`
 	Diagnosis   *knowledge.Diagnosis `json:"diagnosis,omitempty"`
 	Host        *HostRow             `json:"host,omitempty"` // compare and sweep
@@ -138,6 +140,8 @@ type Handler interface {
 	Gap(*facts.Gap) error
 	Snapshot(*facts.Snapshot) error
 	Measurement(*facts.Measurement) error
+	Rates(*Rates) error
+	Event(*Event) error
 	Result(*checks.Result) error
 	Diagnosis(*knowledge.Diagnosis) error
 	Host(*HostRow) error
@@ -157,6 +161,7 @@ type Document struct {
 	Diagnoses       []knowledge.Diagnosis `json:"diagnoses"`
 	Checks          []checks.Result       `json:"checks"`
 	Measurements    []facts.Measurement   `json:"measurements"`
+	Timeline        []Event               `json:"timeline,omitempty"` // of a period, oldest first
 	Snapshot        *facts.Snapshot       `json:"snapshot,omitempty"` // on request
 	Hosts           []HostRow             `json:"hosts"`
 	Gaps            []facts.Gap           `json:"gaps"`
@@ -176,6 +181,10 @@ func (m Message) Send(h Handler) error {
 		return h.Snapshot(m.Snapshot)
 	case m.Measurement != nil:
 		return h.Measurement(m.Measurement)
+	case m.Rates != nil:
+		return h.Rates(m.Rates)
+	case m.Event != nil:
+		return h.Event(m.Event)
 	case m.Result != nil:
 		return h.Result(m.Result)
 	case m.Diagnosis != nil:

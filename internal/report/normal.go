@@ -52,3 +52,11 @@ func wholeSnapshot(s facts.Snapshot) facts.Snapshot {
 	}
 	return s
 }
+
+func wholeRates(r Rates) Rates {
+	r.Ports = list(slices.Clone(r.Ports))
+	for i := range r.Ports {
+		r.Ports[i].Counters = list(r.Ports[i].Counters)
+	}
+	return r
+}

@@ -27,6 +27,7 @@ func Text(w io.Writer, d *Document, opt TextOptions) error {
 	}
 	p.head(d)
 	p.diagnoses(d)
+	p.timeline(d)
 	p.hosts(d)
 	p.measurements(d)
 	p.ports(d)

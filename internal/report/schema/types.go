@@ -26,6 +26,8 @@ var enums = map[reflect.Type][]any{
 		facts.Timeout},
 	reflect.TypeFor[report.ErrorKind](): {report.UsageError, report.TimeoutError, report.InternalError,
 		report.InterruptedError},
+	reflect.TypeFor[report.EventKind](): {report.CounterEvent, report.LinkEvent, report.LogEvent, report.FactEvent,
+		report.FindingEvent, report.HostEvent},
 	reflect.TypeFor[report.Advice](): {report.Drain, report.Keep, report.NotRDMA, report.NoIdea},
 }
 
