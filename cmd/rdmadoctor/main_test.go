@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 			return len(devices) > 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "stable": stable, "schema": schema, "messages": messages, "get": get, "half": half,
+			"exits": exits, "judged": judged, "stable": stable, "schema": schema, "messages": messages, "get": get, "half": half,
 		},
 	})
 }
@@ -60,6 +60,17 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != args[0] {
 		ts.Fatalf("exit %s, want %s\nstdout: %s\nstderr: %s", code, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// judged COMMAND... runs a command and wants a verdict, whichever this host's is.
+func judged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: judged COMMAND...")
+	}
+	err := ts.Exec(args[0], args[1:]...)
+	if err != nil && !regexp.MustCompile(`^exit status [123]$`).MatchString(err.Error()) {
+		ts.Fatalf("%v, want a verdict\nstderr: %s", err, ts.ReadFile("stderr"))
 	}
 }
 

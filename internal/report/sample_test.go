@@ -84,6 +84,24 @@ func sick() []Message {
 	return append(ms, Message{Summary: &sum})
 }
 
+// period is a constructed stream of a time that was looked back at or watched.
+func period() []Message {
+	ms := sick()
+	at := func(minute int) time.Time { return time.Date(2026, 11, 29, 23, 58+minute, 0, 0, time.UTC) }
+	bits := 1.5e9
+	events := []Message{
+		{Rates: &Rates{Time: at(1), IntervalSeconds: 60, Ports: []PortRate{{Port: "mlx5_2/1", Netdev: "ens6f0np0", State: "ACTIVE",
+			TXBitsPerSecond: &bits, Counters: []CounterRate{{Name: "rx_prio0_discards", Place: "ethtool", Class: "congestion-rx",
+				Delta: 60, PerSecond: 1}}}, {Port: "mlx5_1/1"}}}},
+		{Event: &Event{Time: at(0), Until: at(1), Kind: LinkEvent, Subject: "mlx5_2/1", Text: "state ACTIVE -> DOWN"}},
+		{Event: &Event{Time: at(0), Kind: LogEvent, Subject: "kernel", Text: "mlx5_core 0000:3b:00.0 ens6f0np0: Link down\x1b[31m"}},
+		{Event: &Event{Time: at(1), Until: at(3), Kind: FindingEvent, Subject: "mlx5_2/1", Code: "dscp-map-mismatch",
+			Severity: checks.Fail, Text: "DSCP 26 maps to priority 0, PFC protects priority 3."}},
+		{Event: &Event{Time: at(3), Until: at(8), Kind: CounterEvent, Subject: "mlx5_2/1", Text: "rx_prio0_discards +4112"}},
+	}
+	return append(ms[:3:3], append(events, ms[3:]...)...)
+}
+
 func folded(ms []Message) *Document {
 	var f Fold
 	if err := send(ms, &f); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
@@ -69,7 +70,7 @@ func bare() []Message {
 
 // streams are the constructed runs that every format has a golden file of.
 func streams() map[string][]Message {
-	return map[string][]Message{"sick": sick(), "healthy": healthy(), "bare": bare(), "cut": sick()[:9]}
+	return map[string][]Message{"sick": sick(), "healthy": healthy(), "bare": bare(), "period": period(), "cut": sick()[:9]}
 }
 
 func TestGolden(t *testing.T) {
@@ -180,5 +181,19 @@ func TestWrapCommand(t *testing.T) {
 		if got := wrapCommand(tc.in, 30); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
+	}
+}
+
+// A text shows what weighs most of a long timeline, and says how much it leaves
+// out.
+func TestTimelineIsCut(t *testing.T) {
+	d := folded(period())
+	for i := range 500 {
+		d.Timeline = append(d.Timeline, Event{Time: d.Timeline[0].Time.Add(time.Duration(i) * time.Second), Kind: LogEvent, Subject: "kernel", Text: "line"})
+	}
+	text := asText(t, d, TextOptions{})
+	if !strings.Contains(text, "and 424 more: --json has them all") || !strings.Contains(text, "state ACTIVE -> DOWN") ||
+		!strings.Contains(text, "[dscp-map-mismatch]") || strings.Count(text, "kernel: ") != 77 {
+		t.Errorf("%d log lines of a long timeline:\n%s", strings.Count(text, "kernel: "), text)
 	}
 }

@@ -38,7 +38,7 @@ func (p *page) timeline(d *Document) {
 		if e.Code != "" {
 			text += " [" + e.Code + "]"
 		}
-		p.para(fmt.Sprintf("  %-17s %s %-8s", clock, mark, Clean(string(e.Kind))), 32, text)
+		p.para(fmt.Sprintf("  %-17s %s %-8s ", clock, mark, Clean(string(e.Kind))), 32, text)
 	}
 	if left := len(d.Timeline) - len(shown); left > 0 {
 		p.para("  ", 2, fmt.Sprintf("and %d more: --json has them all", left))
