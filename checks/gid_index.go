@@ -131,6 +131,7 @@ func judgePin(p *Pass, port PortRef, pn pin) {
 	at := port.Path(fmt.Sprintf("gids/%d", pn.index))
 	switch {
 	case !used && !slotRead(port, pn.index):
+		p.Unread(port.String(), fmt.Sprintf("GID slot %d", pn.index))
 		return
 	case !used:
 		f.Code = "gid-index-empty"
@@ -170,14 +171,10 @@ func judgePin(p *Pass, port PortRef, pn pin) {
 	p.Report(f)
 }
 
-// slotRead reports whether a slot that no entry is known of was looked at: far
-// behind the last entry a table is not read (see facts.Port.GIDs).
+// slotRead reports whether a slot that no entry is known of was looked at.
 func slotRead(port PortRef, index int) bool {
-	last := 0
-	for _, g := range port.GIDs {
-		last = max(last, g.Index)
-	}
-	return index < last+32 || index >= port.GIDTableLen.Or(0)
+	table := port.GIDTableLen.Or(0)
+	return index < port.GIDSlotsRead.Or(table) || index >= table
 }
 
 // hidesEntries reports whether entries of other namespaces are hidden from here:

@@ -76,6 +76,9 @@ func readGIDs(r *Reader, tables []*gidTable) []*gidTable {
 		t.slots = t.slots[n:]
 	}
 	b.run()
+	for _, t := range tables {
+		t.port.GIDSlotsRead = facts.Some(t.port.GIDTableLen.Or(0) - len(t.slots))
+	}
 	var open []*gidTable
 	for _, t := range tables {
 		if len(t.slots) > 0 && (len(t.want) > 0 || t.empty < emptyRun) {

@@ -116,6 +116,9 @@ func TestGIDTableReads(t *testing.T) {
 			if len(p.GIDs) != test.found || len(h.read) != test.reads {
 				t.Errorf("got %d GIDs in %d reads, want %d in %d", len(p.GIDs), len(h.read), test.found, test.reads)
 			}
+			if got := p.GIDSlotsRead.Or(-1); got != test.reads {
+				t.Errorf("got %d slots that were looked at, want %d", got, test.reads)
+			}
 			if got := p.GIDTableLen.Or(-1); got != test.size {
 				t.Errorf("got a table of %d slots, want %d", got, test.size)
 			}

@@ -53,7 +53,7 @@ func TestSysfsRDMARoCE(t *testing.T) {
 		Rate: facts.Some(facts.BitsPerSecond(100e9)), Width: facts.Some(4), Speed: facts.Some("EDR"),
 		LID: facts.Some[uint32](0), SMLID: facts.Some[uint32](0), LMC: facts.Some(0), SMSL: facts.Some(0),
 		CapMask: facts.Some[uint32](0x04010000), PKeys: []facts.PKey{{Index: 0, Value: 0xffff}},
-		GIDTableLen: facts.Some(17), Netdev: facts.Some("eth2"), TrafficClass: facts.Some(106),
+		GIDTableLen: facts.Some(17), GIDSlotsRead: facts.Some(17), Netdev: facts.Some("eth2"), TrafficClass: facts.Some(106),
 	})
 	dir := "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/"
 	want(t, "gap", gap(t, s, dir+"types"), facts.Gap{Source: facts.SysfsRDMA, What: dir + "types", Kind: facts.Unsupported, Detail: "EINVAL"})

@@ -118,8 +118,9 @@ type Port struct {
 	// GIDs are the non-zero entries, by Index. Where all GIDs that the addresses of
 	// the netdev and of what is on it make were found, a long run of empty slots
 	// ends the reading.
-	GIDs        []GID    `json:"gids,omitempty"`
-	GIDTableLen Opt[int] `json:"gid_table_len,omitzero"`
+	GIDs         []GID    `json:"gids,omitempty"`
+	GIDTableLen  Opt[int] `json:"gid_table_len,omitzero"`
+	GIDSlotsRead Opt[int] `json:"gid_slots_read,omitzero"` // from slot 0 on; the others were not looked at
 	// Choice is which GIDs programs take by themselves on a RoCE port.
 	Choice Opt[GIDChoice] `json:"gid_choice,omitzero"`
 
