@@ -3,6 +3,7 @@ package collect
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -222,4 +223,40 @@ func FuzzCPUList(f *testing.F) {
 			t.Errorf("parseCPUList(%q) = %q", s, got)
 		}
 	})
+}
+
+// What a VF's ID says, and that no physical function has it.
+func TestVirtualID(t *testing.T) {
+	for id, virtual := range map[[2]uint16]bool{
+		{0x15b3, 0x101e}: true, {0x15b3, 0x101d}: false, {0x14e4, 0x1806}: true, {0x14e4, 0x1750}: false, {0x8086, 0x1889}: true,
+		{0x8086, 0x1592}: false, {0x1d0f, 0xefa2}: false, {0, 0}: false,
+	} {
+		want(t, "virtual", virtualID(id[0], id[1]), virtual)
+	}
+	for vendor, ids := range virtualIDs {
+		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) {
+			t.Errorf("IDs of %04x are not in order", vendor)
+		}
+	}
+}
+
+func TestGPUs(t *testing.T) {
+	for _, tt := range []struct {
+		vendor, device uint16
+		class          string
+		want           bool
+	}{
+		{0x10de, 0x2330, "0x030200", true}, {0x10de, 0x22a3, "0x068000", false}, {0x1002, 0x74a1, "0x120000", true},
+		{0x1002, 0x1478, "0x060400", false}, {0x8086, 0x0bd5, "0x038000", true}, {0x8086, 0x1592, "0x020000", false},
+		{0x1a03, 0x2000, "0x030000", false}, {0x1da3, 0x1020, "0x120000", true},
+	} {
+		h := constructed(t, "pci-mlx5")
+		const dir = "/sys/devices/pci0000:3a/0000:3a:01.0"
+		h.Put("/sys/bus/pci/devices/0000:3a:01.0", "-> ../../../devices/pci0000:3a/0000:3a:01.0")
+		h.Put(dir+"/vendor", fmt.Sprintf("0x%04x", tt.vendor))
+		h.Put(dir+"/device", fmt.Sprintf("0x%04x", tt.device))
+		h.Put(dir+"/class", tt.class)
+		f := collected(t, h, facts.PCISysfs).PCITree()["0000:3a:01.0"]
+		want(t, fmt.Sprintf("%04x:%04x %s", tt.vendor, tt.device, tt.class), f != nil && f.GPU, tt.want)
+	}
 }

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -50,32 +51,23 @@ func findGPUs(r *Reader, all []facts.PCIFunction) {
 	}
 }
 
-// virtualFunctions are device IDs that only virtual functions have: in a guest,
-// where no physfn leads to the physical one, they are how to tell. From
-// mlx5_core_pci_table, mlx4_pci_table, hns_roce_hw_v2_pci_tbl and hns3_pci_tbl.
-var virtualFunctions = []pciRange{
-	{0x15b3, 0x1002, 0x1002, "mlx4_ib"}, // MT25400 family
-	{0x15b3, 0x1004, 0x1004, "mlx4_ib"}, // ConnectX-3
-	{0x15b3, 0x1012, 0x1012, "mlx5_ib"}, // Connect-IB
-	{0x15b3, 0x1014, 0x1014, "mlx5_ib"}, // ConnectX-4
-	{0x15b3, 0x1016, 0x1016, "mlx5_ib"}, // ConnectX-4 Lx
-	{0x15b3, 0x1018, 0x1018, "mlx5_ib"}, // ConnectX-5
-	{0x15b3, 0x101a, 0x101a, "mlx5_ib"}, // ConnectX-5 Ex
-	{0x15b3, 0x101c, 0x101c, "mlx5_ib"}, // ConnectX-6
-	{0x15b3, 0x101e, 0x101e, "mlx5_ib"}, // ConnectX-6 Dx and later
-	{0x15b3, 0xa2d3, 0xa2d3, "mlx5_ib"}, // BlueField
-	{0x19e5, 0xa22f, 0xa22f, "hns_roce_hw_v2"},
-	{0x1414, 0x00ba, 0x00ba, "mana_ib"},
+// virtualIDs are device IDs that only virtual functions have, by vendor: in a
+// guest, where no physfn leads to the physical one, they are how to tell. From
+// mlx4_pci_table, mlx5_core_pci_table, bnxt_pci_tbl, iavf_pci_tbl,
+// ionic_id_table, hns3_pci_tbl and mana_id_table.
+var virtualIDs = map[uint16][]uint16{
+	0x15b3: {0x1002, 0x1004, 0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3},
+	0x14e4: {
+		0x1606, 0x1607, 0x1608, 0x1609, 0x16bd, 0x16c1, 0x16c2, 0x16c3, 0x16c4, 0x16c5, 0x16cb, 0x16d3, 0x16dc,
+		0x16e1, 0x16e5, 0x16e6, 0x1806, 0x1807, 0x1808, 0x1809, 0x1819, 0x181b, 0xd800,
+	},
+	0x8086: {0x154c, 0x1571, 0x1889, 0x37cd},
+	0x1dd8: {0x1003},
+	0x19e5: {0xa22e, 0xa22f},
+	0x1414: {0x00ba},
 }
 
-func virtualID(vendor, device uint16) bool {
-	for _, f := range virtualFunctions {
-		if f.vendor == vendor && f.first <= device && device <= f.last {
-			return true
-		}
-	}
-	return false
-}
+func virtualID(vendor, device uint16) bool { return slices.Contains(virtualIDs[vendor], device) }
 
 // asleep reports whether reading f's registers would wake it.
 func asleep(f *facts.PCIFunction) bool { return f.Power.Or("") == "suspended" }
