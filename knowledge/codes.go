@@ -82,7 +82,7 @@ var Codes = map[checks.Layer][]string{
 	},
 	checks.Group: {
 		"odd-one-out", "bad-host", "bad-nic", "bad-access-link", "bad-uplink",
-		"bad-leaf", "rail-map-differs", "changed-since-baseline",
+		"bad-leaf", "rail-map-differs", "changed-since-baseline", "policy-mismatch",
 	},
 }
 

@@ -84,7 +84,8 @@ type examFlags struct {
 	timeout, interval time.Duration
 	snapshot          bool
 	gate, watch       bool
-	since, baseline   string
+	since             string
+	baseline, policy  string
 }
 
 // defaultTimeout bounds a run besides its interval. A healthy host takes about
@@ -102,6 +103,7 @@ func (f *examFlags) add(c *cobra.Command) {
 	fs.DurationVar(&f.interval, "interval", time.Second, "`TIME` between the two samples of the counters; 0s takes one sample")
 	fs.BoolVar(&f.snapshot, "snapshot", false, "put all facts into the report")
 	fs.StringVar(&f.baseline, "baseline", "", "also say what changed since the recording or report in `FILE`, when this host was good")
+	fs.StringVar(&f.policy, "policy", "", "also judge by the policy in `FILE`, which says what hosts here look like")
 	f.addFailOn(c)
 	complete(c, "only", doctor.Names())
 	complete(c, "skip", doctor.Names())

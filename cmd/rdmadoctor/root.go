@@ -59,7 +59,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.AddCommand(p.checkCommand(), p.explainCommand(), p.recordCommand(), p.showCommand(),
-		p.compareCommand(), p.versionCommand(), p.readHostCommand())
+		p.compareCommand(), p.policyCommand(), p.versionCommand(), p.readHostCommand())
 	root.SetHelpCommand(p.helpCommand())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80") + exitCodes)
 	p.completionCommand(root)

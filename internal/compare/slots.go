@@ -137,29 +137,8 @@ func slotsBy(hosts []Host, key func(member) string) []slot {
 	return out
 }
 
-// transport is what a port speaks, "" where that was not read.
-func transport(m member) string {
-	switch m.device.Protocol.Or("") {
-	case "iw":
-		return "iWARP"
-	case "opa":
-		return "Omni-Path"
-	case "usnic":
-		return "usNIC"
-	}
-	switch layer := m.port.LinkLayer.Or(""); {
-	case m.device.Provider.Or("") == "efa":
-		return "EFA"
-	case m.device.Provider.Or("") == "siw":
-		return "iWARP"
-	case layer == facts.InfiniBand:
-		return "InfiniBand"
-	case facts.RoCE(m.device, m.port):
-		return "RoCE"
-	default:
-		return layer
-	}
-}
+// transport is what the port speaks, "" where that was not read.
+func transport(m member) string { return checks.Transport(m.device, m.port) }
 
 // odd finds what most of values say, and who says otherwise. Where no value has
 // more than any other, better decides (true: keep the first), else the first

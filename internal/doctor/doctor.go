@@ -15,6 +15,7 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/internal/collect"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/policy"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
@@ -32,8 +33,10 @@ type Options struct {
 	FailOn   checks.Severity
 	// Baseline is this host when it was good; nil leaves the question out.
 	Baseline *facts.Snapshot
-	Version  string
-	Args     []string
+	// Policy is what this host should look like; nil demands nothing.
+	Policy  *policy.Policy
+	Version string
+	Args    []string
 	// Gate asks whether the node is to be drained: see report.Gate.
 	Gate bool
 	// KeepSnapshot also hands the snapshot to the handler.

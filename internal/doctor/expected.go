@@ -7,6 +7,7 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/baseline"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/policy"
 )
 
 // expected judges the host by what it should be like here: the results beside
@@ -15,6 +16,10 @@ func expected(s *facts.Snapshot, opt Options) (results []checks.Result, names []
 	if opt.Baseline != nil {
 		results = append(results, baseline.Changes(opt.Baseline, s))
 		names = append(names, baseline.Wanted(opt.Baseline, s)...)
+	}
+	if opt.Policy != nil {
+		results = append(results, policy.Judge(opt.Policy, s))
+		names = append(names, opt.Policy.Wanted(s)...)
 	}
 	results = slices.DeleteFunc(results, func(r checks.Result) bool { return !resultWanted(opt, r) })
 	for i := range results {
@@ -31,7 +36,7 @@ func concerns(w checks.Where, opt Options) bool {
 }
 
 // expectedCodes are, by id, the codes of the results that are no checks.
-var expectedCodes = map[string][]string{baseline.ID: baseline.Codes}
+var expectedCodes = map[string][]string{baseline.ID: baseline.Codes, policy.ID: policy.Codes}
 
 // resultWanted reports whether --only and --skip leave a result: by its id, its
 // layer or a code of it.

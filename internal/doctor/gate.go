@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -17,6 +18,10 @@ func judgeGate(s *facts.Snapshot, opt checks.Options, results []checks.Result) *
 		for _, f := range r.Findings {
 			if f.Severity != checks.Fail || knowledge.ConfidenceOf(f) != checks.Proved {
 				continue
+			}
+			// A device that is gone has no port here any more.
+			if d := f.Where.Device; d != "" && s.Device(d) == nil && slices.Contains(opt.Wanted, d) {
+				return &report.Gate{Drain: true, Port: d, Code: f.Code, Reason: fmt.Sprintf("%s: %s", f.Subject, f.Message)}
 			}
 			if port, ok := checks.OnWantedPort(s, opt, f); ok {
 				return &report.Gate{Drain: true, Port: port, Code: f.Code, Reason: fmt.Sprintf("%s: %s", f.Subject, f.Message)}

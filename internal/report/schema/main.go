@@ -1,5 +1,5 @@
-// Command schema writes the JSON Schemas of the report, of its stream and of an
-// explanation to docs/schema, from the Go types and their comments.
+// Command schema writes the JSON Schemas of the report, of its stream, of an
+// explanation and of a policy to docs/schema, from the Go types and their comments.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/rdmadoctor/rdmadoctor/internal/policy"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
 )
 
@@ -19,6 +20,7 @@ var files = map[string]any{
 	"report.schema.json":  report.Document{},
 	"message.schema.json": report.Message{},
 	"explain.schema.json": report.Explanation{},
+	"policy.schema.json":  policy.Policy{},
 }
 
 func main() {
@@ -35,7 +37,7 @@ func doMain(write bool) error {
 		return err
 	}
 	for name, v := range files {
-		want, err := generate(root, v, true)
+		want, err := generate(root, v, name != "policy.schema.json") // People write it, and misspell.
 		if err != nil {
 			return fmt.Errorf("generate %s: %w", name, err)
 		}
@@ -87,7 +89,7 @@ func comments(r *jsonschema.Reflector, root string) error {
 		return err
 	}
 	defer func() { _ = os.Chdir(was) }()
-	for _, dir := range []string{"internal/facts", "internal/report", "checks", "knowledge"} {
+	for _, dir := range []string{"internal/facts", "internal/report", "internal/policy", "checks", "knowledge"} {
 		if err := r.AddGoComments("github.com/rdmadoctor/rdmadoctor", dir); err != nil {
 			return err
 		}

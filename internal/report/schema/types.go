@@ -8,6 +8,7 @@ import (
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/policy"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
@@ -61,6 +62,8 @@ func reflectAll(r *jsonschema.Reflector, v any) *jsonschema.Schema {
 			return &jsonschema.Schema{Type: "string", Enum: words}
 		}
 		switch {
+		case inner == reflect.TypeFor[policy.Bytes]():
+			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "integer", Minimum: "0"}, {Type: "string", Enum: []any{"unlimited"}}}}
 		case !isOpt:
 			return nil
 		case inner.Kind() == reflect.Struct:
