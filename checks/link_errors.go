@@ -62,6 +62,9 @@ func judgeLinkErrors(p *Pass, port PortRef, owners []*facts.Netdev) {
 	for _, owner := range owners {
 		places = append(places, place{counters.Ethtool, owner.Ethtool, "ethtool -S " + owner.Name + " ", facts.Ethtool, owner.Name},
 			place{counters.FEC, owner.FECCounters, "ethtool -I --show-fec " + owner.Name + " ", facts.Ethtool, owner.Name})
+		if !port.Device.Software() { // Its netdev may be a device of the kernel alone.
+			places = append(places, place{counters.Netdev, owner.Stats, "ip -s -s link show " + owner.Name + " ", facts.Links, owner.Name})
+		}
 		busy = busy || !idle(port, owner)
 	}
 	there, twice, found := false, false, false

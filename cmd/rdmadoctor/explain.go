@@ -17,11 +17,12 @@ func (p *program) explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain CODE",
 		Short: "explain a finding: symptom, cause, fix, how to verify",
-		Long: `Explain shows the page of a finding's code. For other words, such as those of an
-error message, it lists the pages nearest to them and exits 3. Without a code it
-lists all.`,
+		Long: `Explain shows the page of a finding's code, or what a counter counts. For other
+words, such as those of an error message, it lists the pages nearest to them and
+exits 3. Without a code it lists all.`,
 		Example: `  rdmadoctor explain pfc-off
   rdmadoctor explain memlock
+  rdmadoctor explain out_of_buffer
   rdmadoctor explain "No IB devices found"`,
 		Args: arguments(0, -1, ""),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -44,7 +45,7 @@ func (p *program) explain(args []string, asJSON bool) error {
 		e.Pages = []*knowledge.Page{page}
 	} else if word == "" {
 		e.Pages = knowledge.Pages()
-	} else {
+	} else if e.Counters = counterMeanings(word); e.Counters == nil {
 		e.Found, e.Pages = false, knowledge.Nearest(word)
 		p.code = report.ExitUnknown
 	}
@@ -56,6 +57,9 @@ func (p *program) explain(args []string, asJSON bool) error {
 }
 
 func explanationText(e report.Explanation, word string, width int) string {
+	if e.Counters != nil {
+		return counterText(e.Counters, width)
+	}
 	if e.Found && word != "" {
 		return e.Pages[0].Text(width)
 	}

@@ -20,7 +20,7 @@ func collectCounters(r *Reader, set func(*facts.Counter, uint64)) {
 		})
 		lists.dirIf(hwCounters, func(names []string) {
 			hw[p] = true
-			askCounters(reads, hwCounters, names, &p.HWCounters, set)
+			askCounters(reads, hwCounters, names, &p.HWCounters, decoded(d, set))
 		})
 	})
 	// Drivers such as iw_cxgb4 count for the device as a whole. Those counters
@@ -41,6 +41,19 @@ func collectCounters(r *Reader, set func(*facts.Counter, uint64)) {
 	}
 	lists.run()
 	reads.run()
+}
+
+// decoded leaves out what ionic prints for an entry that it cannot decode
+// (ionic_hw_stats.c), all ones, so that the counter is there and not read.
+func decoded(d *facts.Device, set func(*facts.Counter, uint64)) func(*facts.Counter, uint64) {
+	if d.Provider.Or("") != "ionic" {
+		return set
+	}
+	return func(c *facts.Counter, v uint64) {
+		if v != math.MaxUint64 {
+			set(c, v)
+		}
+	}
 }
 
 // askCounters asks for every counter of a directory. A directory that the

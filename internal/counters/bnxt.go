@@ -2,6 +2,13 @@ package counters
 
 // bnxt are the counters of bnxt_re. Source: drivers/infiniband/hw/bnxt_re/hw_counters.c.
 var bnxt = register(Device, []Counter{
+	{"active_pds", Gauge, None, "PDs", 64, false},
+	{"active_ahs", Gauge, None, "AHs", 64, false},
+	{"active_qps", Gauge, None, "QPs", 64, false},
+	{"active_srqs", Gauge, None, "SRQs", 64, false},
+	{"active_cqs", Gauge, None, "CQs", 64, false},
+	{"active_mrs", Gauge, None, "MRs", 64, false},
+	{"active_mws", Gauge, None, "MWs", 64, false},
 	{"rx_pkts", Traffic, RX, "packets", 64, false},
 	{"rx_bytes", Traffic, RX, "bytes", 64, false},
 	{"tx_pkts", Traffic, TX, "packets", 64, false},

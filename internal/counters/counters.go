@@ -22,6 +22,7 @@ const (
 	Device               // facts.Port.HWCounters
 	Ethtool              // facts.Netdev.Ethtool
 	FEC                  // facts.Netdev.FECCounters
+	Netdev               // facts.Netdev.Stats
 )
 
 // Class is what growth of a counter means.
@@ -65,6 +66,7 @@ const (
 	Firmware         Class = "firmware"
 	Software         Class = "software"
 	Traffic          Class = "traffic"
+	Gauge            Class = "gauge" // an amount of now: its growth means nothing
 )
 
 // Direction is the side that a counter speaks of.
@@ -149,6 +151,9 @@ func (c Counter) Max() uint64 {
 // from its upper to its lower half has wrapped; one that went back otherwise
 // was reset, and its growth is unknown.
 func (c Counter) Delta(v facts.Counter) (uint64, bool) {
+	if c.Class == Gauge {
+		return 0, false
+	}
 	if d, ok := v.Delta(); ok {
 		return d, true
 	}

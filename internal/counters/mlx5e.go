@@ -64,6 +64,8 @@ var mlx5e = register(Ethtool, []Counter{
 	{"rx_pci_signal_integrity", PCIe, RX, "events", 64, false},
 	{"tx_pci_signal_integrity", PCIe, TX, "events", 64, false},
 	{"outbound_pci_buffer_overflow", PCIe, RX, "packets", 64, false},
+	{"outbound_pci_stalled_rd", Gauge, TX, "percent", 64, false},
+	{"outbound_pci_stalled_wr", Gauge, RX, "percent", 64, false},
 	{"outbound_pci_stalled_rd_events", PCIe, TX, "seconds", 64, false},
 	{"outbound_pci_stalled_wr_events", PCIe, RX, "seconds", 64, false},
 	{"tx#_cqe_err", Local, TX, "completions", 64, false},

@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/rdmadoctor/rdmadoctor/internal/counters"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
@@ -35,7 +38,36 @@ func (p *page) port(s *facts.Snapshot, dev *facts.Device, port *facts.Port) {
 		pad := strings.Repeat(" ", len(name)+4)
 		p.para(pad, len(pad), "GID index taken by default: "+c.String())
 	}
+	if moved := unknownMoved(port); len(moved) > 0 {
+		pad := strings.Repeat(" ", len(name)+4)
+		p.para(pad, len(pad), "moved, and not judged since not known: "+strings.Join(moved, ", "))
+	}
 }
+
+// unknownMoved lists the port's counters that grew between the samples and of
+// which nothing is known.
+func unknownMoved(port *facts.Port) []string {
+	var moved []string
+	look := func(place counters.Place, m map[string]facts.Counter) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if _, _, ok := counters.Lookup(place, name); ok {
+				continue
+			}
+			if d, ok := m[name].Delta(); ok && d > 0 {
+				moved = append(moved, fmt.Sprintf("%s +%d", name, d))
+			}
+		}
+	}
+	look(counters.Port, port.Counters)
+	look(counters.Device, port.HWCounters)
+	if more := len(moved) - countersShown; more > 0 {
+		moved = append(moved[:countersShown], fmt.Sprintf("%d more", more))
+	}
+	return moved
+}
+
+// countersShown is how many counters the text names; JSON has them all.
+const countersShown = 8
 
 // portRate is the data rate on InfiniBand and the netdev's speed on Ethernet.
 func portRate(s *facts.Snapshot, port *facts.Port) string {

@@ -13,6 +13,11 @@ func TestTextPorts(t *testing.T) {
 		Devices: []facts.Device{
 			{Name: "mlx5_0", PCI: facts.Some("0000:3b:00.0"), NUMANode: facts.Some(1), Ports: []facts.Port{{
 				Number: 1, State: facts.Some(facts.StateActive), LinkLayer: facts.Some(facts.Ethernet), Netdev: facts.Some("eth2"),
+				HWCounters: map[string]facts.Counter{
+					"new_counter":   {First: facts.Some[uint64](1), Last: facts.Some[uint64](4)},
+					"still_counter": {First: facts.Some[uint64](1), Last: facts.Some[uint64](1)},
+					"out_of_buffer": {First: facts.Some[uint64](1), Last: facts.Some[uint64](9)},
+				},
 				Choice: facts.Some(facts.GIDChoice{Perftest: facts.Some(3), NCCL: facts.Some(3), UCX: facts.Some(1)})}}},
 			{Name: "mlx5_1", NUMANode: facts.Some(-1), Ports: []facts.Port{{Number: 1, LinkLayer: facts.Some(facts.InfiniBand),
 				DataRate: facts.Some(facts.BitsPerSecond(32e9)), Width: facts.Some(4), Speed: facts.Some("QDR")}}},
@@ -27,6 +32,7 @@ func TestTextPorts(t *testing.T) {
 	for _, want := range []string{
 		"\nPorts\n  mlx5_0/1  ACTIVE · 100 Gb/s · eth2 · 192.0.2.1/24 · 0000:3b:00.0 · NUMA node 1\n",
 		"\n            GID index taken by default: perftest 3, NCCL 3, UCX 1, rdma_cm none\n",
+		"\n            moved, and not judged since not known: new_counter +3\n",
 		"\n  mlx5_1/1  state not read · 32 Gb/s (4X QDR)\n",
 	} {
 		if !strings.Contains(b.String(), want) {
