@@ -190,6 +190,18 @@ func All() []*Check {
 // Retired are finding codes that are never used again.
 var Retired = []string{"udp-4791-filtered", "bad-link"}
 
+// Reporting names the checks that can report a code, in run order. It is empty
+// for codes of comparisons, and for those that are only explained.
+func Reporting(code string) []string {
+	var ids []string
+	for _, c := range All() {
+		if slices.Contains(c.Codes, code) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
 // ParamsOf tells which parameters a finding with code has always, and which
 // only sometimes. It is false for a code that no check reports.
 func ParamsOf(code string) (always, sometimes []string, ok bool) {

@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
 )
+
+// NoCheck stands on the pages of codes that no check of a host reports.
+const NoCheck = "no check of a host reports it"
 
 // Text is the whole page for a terminal of the given width, without escape
 // sequences. What only a host can fill in stands as "<name>". Commands are
@@ -13,6 +18,11 @@ func (p *Page) Text(width int) string {
 	var b strings.Builder
 	b.WriteString(Reflow(p.Code+": "+p.Title, width))
 	fmt.Fprintf(&b, "layer %s, impact %s, confidence %s\n", p.Layer, p.Impact, p.Confidence)
+	if by := checks.Reporting(p.Code); by != nil {
+		b.WriteString(Reflow("reported by "+strings.Join(by, ", "), width))
+	} else {
+		b.WriteString(NoCheck + "\n")
+	}
 	section := func(name, body string) {
 		if body != "" {
 			fmt.Fprintf(&b, "\n%s\n%s", name, indent(Reflow(body, width-2), "  "))

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
 )
 
 // TestPageText: prose keeps to the width, and nothing of the page is lost.
@@ -25,6 +27,9 @@ func TestPageText(t *testing.T) {
 					t.Errorf("%s: %q is lost", p.Code, want)
 				}
 			}
+		}
+		if (checks.Reporting(p.Code) == nil) != strings.Contains(text, NoCheck) {
+			t.Errorf("%s: reported by %v, the page says otherwise", p.Code, checks.Reporting(p.Code))
 		}
 		if len(p.References) > 0 && !strings.Contains(text, p.References[0]) {
 			t.Errorf("%s: the references are lost", p.Code)

@@ -66,7 +66,8 @@ func explanationText(e report.Explanation, word string, width int) string {
 	var b strings.Builder
 	switch {
 	case e.Found:
-		fmt.Fprint(&b, "Every code, by layer from below; rdmadoctor explain CODE shows one.\n")
+		fmt.Fprint(&b, "Every code, by layer from below; rdmadoctor explain CODE shows its page.\n"+
+			"  - "+knowledge.NoCheck+"\n")
 	case len(e.Pages) > 0:
 		fmt.Fprintf(&b, "No page has the code %q. The nearest:\n", report.Clean(word))
 	default:
@@ -78,7 +79,11 @@ func explanationText(e report.Explanation, word string, width int) string {
 			layer = page.Layer
 			fmt.Fprintf(&b, "\n%s\n", layer)
 		}
-		fmt.Fprintf(&b, "  %-28s %s\n", page.Code, page.Title)
+		mark := " "
+		if e.Found && checks.Reporting(page.Code) == nil {
+			mark = "-"
+		}
+		fmt.Fprintf(&b, "%s %-28s %s\n", mark, page.Code, page.Title)
 	}
 	return b.String()
 }

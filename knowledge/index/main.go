@@ -46,10 +46,14 @@ func generate() []byte {
 	var b bytes.Buffer
 	fmt.Fprint(&b, `# Pitfalls
 
-What rdmadoctor can name, by layer from below. A code is permanent: scripts may
+What rdmadoctor can explain, by layer from below. A code is permanent: scripts may
 rely on it, and one that is given up is never used again. `+"`rdmadoctor explain CODE`"+`
 shows a page with symptom, cause, fix, how to verify and references; the pages
 themselves are in [knowledge/pitfalls](../knowledge/pitfalls).
+
+"Reported by" names the [checks](checks.md) of a host that can find it. A code
+without one is found by a comparison of hosts (`+"`mtu-mismatch`"+`), or is there to be
+read by whoever meets it in a log or a benchmark.
 
 "Can be behind" lists what a code explains when both are found at the same
 place: those are then shown under it as consequences.
@@ -58,7 +62,7 @@ This file is written by `+"`go generate ./knowledge`"+`.
 `)
 	pages := knowledge.Pages()
 	for _, l := range checks.Layers() {
-		fmt.Fprintf(&b, "\n## %s\n\n| code | what it says | impact | can be behind |\n|---|---|---|---|\n", l)
+		fmt.Fprintf(&b, "\n## %s\n\n| code | what it says | impact | reported by | can be behind |\n|---|---|---|---|---|\n", l)
 		for _, p := range pages {
 			if p.Layer != l {
 				continue
@@ -67,8 +71,8 @@ This file is written by `+"`go generate ./knowledge`"+`.
 			for _, c := range p.Explains.Codes() {
 				behind = append(behind, "`"+c+"`")
 			}
-			fmt.Fprintf(&b, "| [`%s`](../knowledge/pitfalls/%s.md) | %s | %s | %s |\n", p.Code, p.Code, p.Title, p.Impact,
-				strings.Join(behind, ", "))
+			fmt.Fprintf(&b, "| [`%s`](../knowledge/pitfalls/%s.md) | %s | %s | %s | %s |\n", p.Code, p.Code, p.Title, p.Impact,
+				strings.Join(checks.Reporting(p.Code), ", "), strings.Join(behind, ", "))
 		}
 	}
 	fmt.Fprint(&b, "\n## Retired\n\nNever used again: ")
