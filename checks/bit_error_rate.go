@@ -105,9 +105,12 @@ func judgeBitErrors(p *Pass, port PortRef, n *facts.Netdev) {
 		return
 	}
 	if hasLeft && bits >= effectiveBits && left/bits > effectiveLimit {
-		reportBitErrors(p, port, n, "rx_pcs_symbol_err"+suffix, "rx_bits"+suffix, Warn, fmt.Sprintf(
-			"%.1e of the bits since link-up were wrong after correction, above %.0e (%s)", left/bits, effectiveLimit, effectiveAuthority))
-		return
+		passed, _ := n.Ethtool["rx_bits"+suffix].Delta()
+		if severity, still := goesOn(n.Ethtool["rx_pcs_symbol_err"+suffix], left/bits*float64(passed)); still {
+			reportBitErrors(p, port, n, "rx_pcs_symbol_err"+suffix, "rx_bits"+suffix, severity, fmt.Sprintf(
+				"%.1e of the bits since link-up were wrong after correction, above %.0e (%s)", left/bits, effectiveLimit, effectiveAuthority))
+			return
+		}
 	}
 	lane, known := ethernetLane(n)
 	if !hasRaw || !known || !strings.HasPrefix(n.FEC.Or(""), "RS") {
@@ -150,6 +153,19 @@ func lastOf(c facts.Counter) string {
 	return fmt.Sprint(v)
 }
 
+// goesOn tells whether errors that make a high rate over a long time are still
+// made: those of one bad hour show a rate that is not there now. Where the
+// interval is too short to tell they are information.
+func goesOn(errors facts.Counter, expected float64) (Severity, bool) {
+	switch d, ok := errors.Delta(); {
+	case ok && d > 0:
+		return Warn, true
+	case ok && expected >= 20:
+		return Info, false
+	}
+	return Info, true
+}
+
 // judgeSymbolRate spreads the symbol errors of an InfiniBand port over the time
 // since boot. The link may have come up later, which only makes the true rate
 // higher.
@@ -183,15 +199,9 @@ func judgeSymbolRate(p *Pass, s *facts.Snapshot, port PortRef) {
 	if ber <= effectiveLimit {
 		return
 	}
-	// Errors of one bad hour long ago would show a rate that is not there now.
-	expected := float64(total) * s.Between(facts.SysfsRDMA).Seconds() / up.Seconds()
-	d, _ := errors.Delta()
-	severity := Warn
-	switch {
-	case d == 0 && expected >= 20:
+	severity, still := goesOn(errors, float64(total)*s.Between(facts.SysfsRDMA).Seconds()/up.Seconds())
+	if !still {
 		return
-	case d == 0:
-		severity = Info
 	}
 	p.Report(Finding{
 		Code: "link-ber-high", Severity: severity, Subject: port.String(), Confidence: Likely, Where: port.Where(),
