@@ -85,7 +85,10 @@ var cmis = moduleLayout{
 
 // moduleText is a name padded with spaces. Erased memory holds 0xff.
 func moduleText(b []byte) string {
-	s := text(strings.TrimRight(string(b), " \x00\xff"))
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == 0 || b[len(b)-1] == 0xff) {
+		b = b[:len(b)-1]
+	}
+	s := text(string(b))
 	if strings.ContainsRune(s, '\uFFFD') {
 		return ""
 	}
