@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,6 +55,8 @@ func (p *program) checkCommand() *cobra.Command {
 	return c
 }
 
+const sinceHint = "a flight recording is made with: rdmadoctor record --every 1m -o FOLDER"
+
 // examine runs one examination and writes its report.
 func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFlags) error {
 	word, err := format.choose(formats, "text")
@@ -71,12 +75,15 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 		from = cmp.Or(from, flightDir)
 	}
 	src, err := p.source(from)
+	if errors.Is(err, fs.ErrNotExist) && exam.since != "" {
+		return &usageError{err, sinceHint}
+	}
 	if err != nil {
 		return err
 	}
 	defer src.close()
 	if src.flight == nil && exam.since != "" {
-		return usagef("it is made with: rdmadoctor record --every 1m -o FOLDER", "--since needs a flight recording, and %q is none", from)
+		return usagef(sinceHint, "--since needs a flight recording, and %q is none", from)
 	}
 	if src.flight != nil && exam.record != "" {
 		return usagef("the folder can be copied as it is", "--record and a flight recording contradict each other")

@@ -35,6 +35,8 @@ type source struct {
 // maxStdin bounds what is read from standard input, in bytes.
 const maxStdin = 256 << 20
 
+const wantedHint = "it takes a recording, a report with a snapshot or a copied /sys tree"
+
 // source opens what --from names, by its content. Nothing is this host, read by
 // a child process, since a read may hang for ever.
 func (p *program) source(path string) (*source, error) {
@@ -54,7 +56,7 @@ func (p *program) source(path string) (*source, error) {
 	}
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("open %q: %w", path, cause(err)), "--from takes a recording, a report or a folder"}
+		return nil, &usageError{fmt.Errorf("open %q: %w", path, cause(err)), wantedHint}
 	}
 	switch {
 	case st.IsDir() && flight.Is(path):
@@ -66,7 +68,7 @@ func (p *program) source(path string) (*source, error) {
 		}
 		return &source{label: path, origin: facts.Tree, host: tree, close: func() { _ = tree.Close() }}, nil
 	case !st.Mode().IsRegular():
-		return nil, usagef("--from takes a recording, a report or a folder", "open %q: it is neither a file nor a folder", path)
+		return nil, usagef(wantedHint, "open %q: it is neither a file nor a folder", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -115,7 +117,7 @@ func recognise(label string, r io.ReadSeeker) (*source, error) {
 		}
 		return &source{label: label, origin: d.Snapshot.Origin, doc: d, close: func() {}}, nil
 	}
-	return nil, usagef("--from takes a recording, a report with a snapshot or a copied /sys tree",
+	return nil, usagef(wantedHint,
 		"open %q: neither a recording nor a report", label)
 }
 

@@ -27,17 +27,27 @@ func (p *program) fullScreen() bool {
 
 func (p *program) dumb() bool { return slices.Contains(p.environ, "TERM=dumb") }
 
-// A text report wider than this is harder to read, not easier.
-const widest = 100
+// A text report wider than widest is harder to read, not easier; one narrower
+// than narrowest is a ribbon, which the terminal breaks better.
+const widest, narrowest = 100, 40
 
 // textWidth is the width that text is laid out for.
 func (p *program) textWidth() int {
 	if f, ok := p.out.(*os.File); ok && term.IsTerminal(f.Fd()) {
-		if w, _, err := term.GetSize(f.Fd()); err == nil && w >= 60 {
-			return min(w, widest)
+		if w, _, err := term.GetSize(f.Fd()); err == nil {
+			return layoutWidth(w)
 		}
 	}
-	return 80
+	return layoutWidth(0)
+}
+
+// layoutWidth is the width of text on a terminal of w cells, 0 for a terminal
+// that does not tell, or none.
+func layoutWidth(w int) int {
+	if w <= 0 {
+		return 80
+	}
+	return min(max(w, narrowest), widest)
 }
 
 // writeText writes the text report, in colour only where someone sees it.

@@ -32,3 +32,11 @@ func TestFullScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestLayoutWidth(t *testing.T) {
+	for w, want := range map[int]int{0: 80, 1: 40, 40: 40, 50: 50, 80: 80, 100: 100, 211: 100} {
+		if got := layoutWidth(w); got != want {
+			t.Errorf("terminal of %d: %d, want %d", w, got, want)
+		}
+	}
+}
