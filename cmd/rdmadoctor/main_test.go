@@ -10,10 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/report"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +45,7 @@ func TestScripts(t *testing.T) {
 			return len(devices) > 0, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "judged": judged, "stable": stable, "schema": schema, "messages": messages, "get": get, "half": half,
+			"exits": exits, "judged": judged, "alike": alike, "stable": stable, "schema": schema, "messages": messages, "get": get, "half": half,
 		},
 	})
 }
@@ -71,6 +73,33 @@ func judged(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec(args[0], args[1:]...)
 	if err != nil && !regexp.MustCompile(`^exit status [123]$`).MatchString(err.Error()) {
 		ts.Fatalf("%v, want a verdict\nstderr: %s", err, ts.ReadFile("stderr"))
+	}
+}
+
+// alike A B wants two reports to judge alike, and the second not to name this
+// host.
+func alike(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: alike A B")
+	}
+	var verdicts []string
+	for _, file := range args {
+		var d report.Document
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &d))
+		v := fmt.Sprintf("%s %d\n", d.Summary.Status, d.Summary.ExitCode)
+		for _, r := range d.Checks {
+			v += fmt.Sprintf("%s %s %d %d\n", r.ID, r.Status, r.Examined, len(r.Findings))
+		}
+		for _, dg := range d.Diagnoses {
+			v += fmt.Sprintf("%s %s %s\n", dg.Code, dg.Severity, dg.Confidence)
+		}
+		verdicts = append(verdicts, v)
+	}
+	if diff := cmp.Diff(verdicts[0], verdicts[1]); diff != "" {
+		ts.Fatalf("they judge otherwise:\n%s", diff)
+	}
+	if host, _ := os.Hostname(); host != "localhost" && strings.Contains(ts.ReadFile(args[1]), `"host": "`+host+`"`) {
+		ts.Fatalf("%s names this host", args[1])
 	}
 }
 

@@ -21,6 +21,7 @@ func (p *program) recordCommand() *cobra.Command {
 	var file string
 	var exam examFlags
 	fly := flightFlags{maxSize: 256 << 20}
+	nameless := false
 	c := &cobra.Command{
 		Use:   "record -o FILE",
 		Short: "record what an examination of this host reads",
@@ -36,6 +37,9 @@ readable. check --since looks back at them.`,
   rdmadoctor record --every 1m --keep 24h -o /var/lib/rdmadoctor/flight`,
 		Args: arguments(0, 0, ""),
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
+			if fly.every != 0 && nameless {
+				return usagef("record as it is, then: rdmadoctor anonymise FOLDER OTHER", "--every and --anonymise contradict each other")
+			}
 			if fly.every != 0 {
 				return p.fly(ctx, cmp.Or(file, flightDir), &fly)
 			}
@@ -46,7 +50,7 @@ readable. check --since looks back at them.`,
 			if err := exam.check(); err != nil {
 				return err
 			}
-			return p.record(ctx, file, &exam)
+			return p.record(ctx, file, nameless, &exam)
 		}),
 	}
 	c.Flags().StringVarP(&file, "output", "o", "", "write the recording to `FILE` (- is standard output), or to a folder with --every (default "+flightDir+")")
@@ -54,13 +58,14 @@ readable. check --since looks back at them.`,
 	c.Flags().DurationVar(&fly.keep, "keep", 24*time.Hour, "remove samples of --every older than this `TIME`")
 	c.Flags().Var(&fly.maxSize, "max-size", "remove the oldest samples of --every beyond this `SIZE`")
 	c.Flags().DurationVar(&fly.lasts, "for", 0, "end --every after this `TIME` (default: not before it is told to)")
+	c.Flags().BoolVar(&nameless, "anonymise", false, "replace names, addresses and serial numbers, as rdmadoctor anonymise does")
 	c.Flags().DurationVar(&exam.timeout, "timeout", 0, "end the run after this `TIME` (default 30s and the interval)")
 	c.Flags().DurationVar(&exam.interval, "interval", time.Second, "`TIME` between the two samples of the counters; 0s takes one sample")
 	return c
 }
 
 // record examines this host for the sake of what it reads.
-func (p *program) record(ctx context.Context, file string, exam *examFlags) error {
+func (p *program) record(ctx context.Context, file string, nameless bool, exam *examFlags) error {
 	child := hostio.NewChild()
 	defer child.Close()
 	k, err := p.keep(file, child)
@@ -75,6 +80,11 @@ func (p *program) record(ctx context.Context, file string, exam *examFlags) erro
 	done()
 	if err != nil {
 		return err
+	}
+	if nameless {
+		if err := k.anonymise(""); err != nil {
+			return err
+		}
 	}
 	if err := k.write(); err != nil {
 		return err

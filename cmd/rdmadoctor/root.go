@@ -58,7 +58,7 @@ func (p *program) rootCommand() *cobra.Command {
 	format.add(root, formats)
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.AddCommand(p.checkCommand(), p.explainCommand(), p.recordCommand(), p.showCommand(),
+	root.AddCommand(p.checkCommand(), p.explainCommand(), p.recordCommand(), p.anonymiseCommand(), p.showCommand(),
 		p.compareCommand(), p.policyCommand(), p.versionCommand(), p.readHostCommand())
 	root.SetHelpCommand(p.helpCommand())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80") + exitCodes)

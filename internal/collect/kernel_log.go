@@ -120,6 +120,10 @@ func relevant(records []facts.LogRecord, names []string) []facts.LogRecord {
 	return kept[max(0, len(kept)-mostRecords):]
 }
 
+// SpeaksOfRDMA reports whether a line of the kernel log is about RDMA, its
+// hardware, or a host in trouble.
+func SpeaksOfRDMA(line string) bool { return mentionsWord(line) }
+
 func mentionsWord(text string) bool {
 	text = " " + strings.ToLower(text)
 	return slices.ContainsFunc(relevantWords, func(word string) bool { return strings.Contains(text, word) })

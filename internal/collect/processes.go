@@ -61,6 +61,10 @@ var launchers = map[string]string{
 	"raylet":          "ray",
 }
 
+// IsLauncher reports whether a program of that name starts others that use
+// RDMA.
+func IsLauncher(comm string) bool { return launchers[comm] != "" }
+
 // listProcesses reads the status of every process. It is nil where /proc could
 // not be listed.
 func listProcesses(r *Reader) []facts.Process {

@@ -106,6 +106,21 @@ func (r *Replay) answer(op hostio.Op) hostio.Result {
 	if !ok {
 		return hostio.Result{NotInForm: true}
 	}
+	res := r.result(e)
+	if op.Kind == hostio.ReadFile {
+		limit := op.Limit
+		if limit <= 0 {
+			limit = hostio.DefaultLimit
+		}
+		if len(res.Data) > limit {
+			res.Data, res.Truncated = res.Data[:limit], true
+		}
+	}
+	return res
+}
+
+// result is what an entry of an index keeps.
+func (r *Replay) result(e entry) hostio.Result {
 	errno, _ := errnoByName(e.Errno)
 	res := hostio.Result{Errno: errno, TimedOut: e.TimedOut, NotTried: e.NotTried, Truncated: e.Truncated, NotInForm: e.NotInForm}
 	switch {
@@ -125,15 +140,6 @@ func (r *Replay) answer(op hostio.Op) hostio.Result {
 		var b bytes.Buffer
 		if json.Compact(&b, e.JSON) == nil {
 			res.Data = b.Bytes()
-		}
-	}
-	if op.Kind == hostio.ReadFile {
-		limit := op.Limit
-		if limit <= 0 {
-			limit = hostio.DefaultLimit
-		}
-		if len(res.Data) > limit {
-			res.Data, res.Truncated = res.Data[:limit], true
 		}
 	}
 	return res

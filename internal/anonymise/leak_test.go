@@ -1,0 +1,191 @@
+package anonymise
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/fixture"
+	"github.com/rdmadoctor/rdmadoctor/internal/flight"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/knowledge"
+)
+
+// hosts are all constructed hosts of the repository that are read as a host is,
+// as the samples that a recording of each has.
+func hosts(t testing.TB) map[string][]flight.Sample {
+	t.Helper()
+	all := map[string][]flight.Sample{}
+	for _, pattern := range []string{"../collect/testdata/*.txtar", "../*/testdata/hosts/*.txtar", "../../*/testdata/hosts/*.txtar", "../../hosts/*/*.txtar"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			a, err := fixture.Read(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := fixture.Host(a)
+			var samples []flight.Sample
+			for _, at := range h.Times() {
+				s, _ := flight.Take(t.Context(), struct{ hostio.Host }{h})
+				s.Began = at
+				samples = append(samples, s)
+				h.NextSample()
+			}
+			all[strings.TrimSuffix(filepath.Base(file), ".txtar")] = samples
+		}
+	}
+	if len(all) < 12 {
+		t.Fatalf("%d constructed hosts, want at least 12", len(all))
+	}
+	return all
+}
+
+func anonymised(t testing.TB, secret string, samples []flight.Sample) (*Anonymiser, []flight.Sample) {
+	t.Helper()
+	a := New(secret)
+	for _, s := range samples {
+		a.Learn(s)
+	}
+	if err := a.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	var out []flight.Sample
+	for _, s := range samples {
+		out = append(out, a.Replace(s))
+	}
+	return a, out
+}
+
+// verdict is what the checks and the knowledge say, a line each.
+func verdict(samples []flight.Sample) (lines []string) {
+	s := flight.Snapshot(context.Background(), samples...)
+	var results []checks.Result
+	checks.Run(s, checks.All(), checks.Options{}, func(r checks.Result) {
+		results = append(results, r)
+		lines = append(lines, fmt.Sprintf("%s %s examined %d unread %d", r.ID, r.Status, r.Examined, len(r.Unread)))
+		for _, f := range r.Findings {
+			lines = append(lines, fmt.Sprintf("  %s %s %s %d", f.Code, f.Severity, f.Confidence, len(f.Evidence)))
+		}
+	})
+	for _, d := range knowledge.Explain(results, nil) {
+		lines = append(lines, fmt.Sprintf("%s %s %s %s %d", d.Code, d.Severity, d.Confidence, d.Impact, len(d.Findings)))
+	}
+	return append(lines, fmt.Sprintf("%d devices, %d netdevs, %d routes, %d processes, %d gaps", len(s.Devices), len(s.Netdevs), len(s.Routes),
+		len(s.Processes), len(s.Gaps)))
+}
+
+// A host without its names has the same diagnoses.
+func TestDiagnosesStay(t *testing.T) {
+	for name, samples := range hosts(t) {
+		t.Run(name, func(t *testing.T) {
+			want := verdict(samples)
+			for _, secret := range []string{"one", "two", "three"} {
+				_, out := anonymised(t, secret, samples)
+				got := verdict(out)
+				if !slices.Equal(got, want) {
+					for i := range min(len(got), len(want)) {
+						if got[i] != want[i] {
+							t.Errorf("secret %s: %q, want %q", secret, got[i], want[i])
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// Nothing that names the host, its cards or its people is left in any form.
+func TestNothingLeaks(t *testing.T) {
+	looked := 0
+	for name, samples := range hosts(t) {
+		t.Run(name, func(t *testing.T) {
+			a, out := anonymised(t, "one", samples)
+			var all bytes.Buffer
+			for _, s := range out {
+				for _, k := range slices.Sorted(maps.Keys(s.Results)) {
+					fmt.Fprintf(&all, "%s\n%s\n", k, s.Results[k].Data)
+				}
+			}
+			raw, text := all.String(), strings.ToLower(all.String())
+			for id := range a.known {
+				turned := []byte(id)
+				slices.Reverse(turned)
+				for _, form := range []string{id, string(turned)} {
+					looked++
+					// Four bytes are any number: TestNetlink looks at them.
+					if i := strings.Index(raw, form); i >= 0 && len(id) > 4 {
+						t.Errorf("%x is left as bytes in %q", id, raw[max(0, i-40):min(len(raw), i+40)])
+					}
+				}
+				for _, form := range forms([]byte(id)) {
+					looked++
+					if i := strings.Index(text, form); i >= 0 && !number(text, i, form) {
+						t.Errorf("%x is left as %q in %q", id, form, text[max(0, i-60):min(len(text), i+60)])
+					}
+				}
+			}
+			for w := range a.dictionary {
+				looked++
+				if i := strings.Index(text, strings.ToLower(w)); i >= 0 {
+					t.Errorf("%q is left in %q", w, text[max(0, i-60):min(len(text), i+60)])
+				}
+			}
+			for _, mark := range []string{"\x00" + "0\x01"} {
+				if strings.Contains(all.String(), mark) {
+					t.Errorf("a hole %q was not filled", mark)
+				}
+			}
+		})
+	}
+	if looked < 1000 {
+		t.Errorf("%d forms were looked for, want what the hosts hold", looked)
+	}
+}
+
+// forms are the ways in which an identifier can be written out.
+func forms(id []byte) []string {
+	digits := hex.EncodeToString(id)
+	sep := func(n int, by string) string {
+		var parts []string
+		for i := 0; i < len(digits); i += n {
+			parts = append(parts, digits[i:i+n])
+		}
+		return strings.Join(parts, by)
+	}
+	out := []string{sep(2, ":"), sep(2, "-"), digits}
+	switch len(id) {
+	case 4:
+		ip := netip.AddrFrom4([4]byte(id))
+		out = []string{ip.String(), "ffff:" + sep(4, ":")}
+	case 8:
+		out = append(out, sep(4, ":"))
+	case 16:
+		out = append(out, sep(4, ":"), netip.AddrFrom16([16]byte(id)).String())
+	}
+	return out
+}
+
+// number reports whether what was found is part of something longer, such as
+// the digits of another number.
+func number(text string, at int, form string) bool {
+	before, after := byte(' '), byte(' ')
+	if at > 0 {
+		before = text[at-1]
+	}
+	if end := at + len(form); end < len(text) {
+		after = text[end]
+	}
+	part := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
+	return part(before) || part(after) || after == '.' && at+len(form)+1 < len(text) && part(text[at+len(form)+1]) && strings.Contains(form, ".")
+}

@@ -1,0 +1,92 @@
+package anonymise
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/collect"
+)
+
+// removed stands for a line of the log that says nothing of RDMA, its hardware
+// or a host in trouble. Its time and level stay.
+const removed = "(text removed)"
+
+// processForms are where the kernel log names a process, in the first group.
+var processForms = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\bcomm: ?"?([^\s",)]+)`),
+	regexp.MustCompile(`\b[Pp]rocess:? [0-9]+ ?\(([^)]+)\)`),
+	regexp.MustCompile(`\btask:? ?([^\s:,]+):[0-9]+`),
+	regexp.MustCompile(`\btask=([^\s,]+)`),
+	regexp.MustCompile(`^([^\s:]+) invoked oom-killer`),
+	regexp.MustCompile(`^([^\s\[:]+)\[[0-9]+\]: `),
+	regexp.MustCompile(`\bname:([^\s,]+)`),
+	regexp.MustCompile(`\bprocess ([^\s']+) `),
+}
+
+// kernelLog replaces the text of each record; what the kernel says of its device
+// stays if it says nothing else.
+func (a *Anonymiser) kernelLog(data string) string {
+	records := strings.SplitAfter(data, "\x00")
+	for i, rec := range records {
+		head, rest, ok := strings.Cut(rec, ";")
+		if !ok {
+			if strings.Trim(rec, "\x00") != "" {
+				records[i] = removed + "\x00"
+			}
+			continue
+		}
+		rest, ended := strings.CutSuffix(rest, "\x00")
+		line, dictionary, _ := strings.Cut(rest, "\n")
+		out := head + ";" + a.logLine(line) + "\n"
+		for l := range strings.Lines(dictionary) {
+			if strings.HasPrefix(l, " DEVICE=") || strings.HasPrefix(l, " SUBSYSTEM=") {
+				out += a.text(strings.TrimSuffix(l, "\n")) + "\n"
+			}
+		}
+		if ended {
+			out += "\x00"
+		}
+		records[i] = out
+	}
+	return strings.Join(records, "")
+}
+
+func (a *Anonymiser) logLine(line string) string {
+	if !collect.SpeaksOfRDMA(line) {
+		return removed
+	}
+	for _, form := range processForms {
+		line = inGroup(form, line, a.process)
+	}
+	return a.text(line)
+}
+
+// learnLog learns the processes that the log names.
+func (a *Anonymiser) learnLog(data string) {
+	for rec := range strings.SplitSeq(data, "\x00") {
+		_, line, _ := strings.Cut(rec, ";")
+		if line, _, _ = strings.Cut(line, "\n"); !collect.SpeaksOfRDMA(line) {
+			continue
+		}
+		a.learnText(line)
+		for _, form := range processForms {
+			for _, m := range form.FindAllStringSubmatch(line, -1) {
+				a.learnProcess(m[1])
+			}
+		}
+	}
+}
+
+// inGroup replaces what the first group of form matches.
+func inGroup(form *regexp.Regexp, s string, with func(string) string) string {
+	var b strings.Builder
+	from := 0
+	for _, m := range form.FindAllStringSubmatchIndex(s, -1) {
+		if m[2] < from {
+			continue
+		}
+		b.WriteString(s[from:m[2]] + with(s[m[2]:m[3]]))
+		from = m[3]
+	}
+	return b.String() + s[from:]
+}

@@ -1,0 +1,152 @@
+package anonymise
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/collect"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+)
+
+// common are names that say nothing of whose host this is, and that mean
+// something to whoever reads them.
+var common = []string{"root", "nobody", "localhost", "localdomain", "host", "node", "server", "linux", "debian", "ubuntu", "none",
+	"systemd", "init", "bash", "zsh", "fish", "dash", "sleep", "sudo", "su", "cron", "login", "agetty", "dbus-daemon", "python", "python3",
+	"ssh", "slurmctld", "munged", "opensm", "ibacm", "srp_daemon", "rdma-ndd", "iwpmd", "mpirun", "mpiexec", "srun", "ray", "java",
+	"nvidia-smi", "nv-hostengine", "nvidia-persistenced", "dcgm-exporter", "node_exporter", "rdmadoctor", "ib_write_bw", "ib_read_bw",
+	"ib_send_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat", "rping", "udaddy", "ucmatose", "ibv_rc_pingpong", "all_reduce_perf"}
+
+// kernelThread are the kernel's own.
+var kernelThread = regexp.MustCompile(`^(kworker|ksoftirqd|migration|rcu|swapper|kthread|khungtask|kcompactd|kswapd|irq/|cpuhp|watchdog|ib_|rdma|iw_|mlx[45]|ipoib|infiniband|nvme|jbd2|xfs|scsi)`)
+
+// ofNobody reports whether a name may stay.
+func ofNobody(name string) bool {
+	return len(name) < 2 || slices.Contains(common, name) || kernelThread.MatchString(name) || collect.IsLauncher(name) || strings.Trim(name, "0123456789-") == ""
+}
+
+// process is what a process is called instead.
+func (a *Anonymiser) process(name string) string {
+	if ofNobody(name) {
+		return name
+	}
+	return a.word(name)
+}
+
+// learnProcess learns a process's name. Short ones, and those that are words
+// of the log, are replaced only where a process is named.
+func (a *Anonymiser) learnProcess(name string) {
+	if len(name) >= 5 && !ofNobody(name) && !collect.SpeaksOfRDMA(name) {
+		a.learnWord(name)
+	}
+}
+
+// learnWord learns a name that stands for itself wherever it stands.
+func (a *Anonymiser) learnWord(w string) {
+	w = strings.TrimSpace(w)
+	if len(w) >= 3 && len(w) <= 253 && !ofNobody(w) && strings.ToLower(w) == strings.ToLower(strings.ToValidUTF8(w, "")) {
+		a.dictionary[w] = true
+	}
+}
+
+// learnHost learns a host's name, whole and its parts.
+func (a *Anonymiser) learnHost(name string) {
+	a.host[name] = true
+	short, domain, _ := strings.Cut(name, ".")
+	a.host[short] = true
+	for _, w := range []string{name, short, domain} {
+		if len(w) >= 4 || strings.ContainsAny(w, "0123456789") {
+			a.learnWord(w)
+		}
+	}
+}
+
+// word is what a name is replaced by. A host's whole name is replaced part by
+// part, as its short one is.
+func (a *Anonymiser) word(w string) string {
+	if short, domain, ok := strings.Cut(w, "."); ok {
+		return a.word(short) + "." + a.word(domain)
+	}
+	if ofNobody(w) {
+		return w
+	}
+	return a.key.word(w)
+}
+
+// compile makes one expression of all words, the longest first.
+func (a *Anonymiser) compile() {
+	var words []string
+	for w := range a.dictionary {
+		words = append(words, w)
+	}
+	if len(words) == 0 {
+		return
+	}
+	slices.SortFunc(words, func(x, y string) int { return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y)) })
+	for i := range words {
+		words[i] = regexp.QuoteMeta(words[i])
+	}
+	any := "(?:" + strings.Join(words, "|") + ")"
+	a.words = regexp.MustCompile(`\b` + any + `\b`)
+	a.binaryWords = regexp.MustCompile(any)
+}
+
+var (
+	home       = regexp.MustCompile(`/(?:home|Users|users|scratch|work|projects?)/([A-Za-z0-9._-]+)`)
+	statusName = regexp.MustCompile(`(?m)^Name:[ \t]*(.*)$`)
+	domainForm = regexp.MustCompile(`(?m)^[ \t]*@?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]+(?:soft|hard|-)[ \t]`)
+)
+
+// learnNames learns names of people, hosts and programs from what is read of
+// one op.
+func (a *Anonymiser) learnNames(kind hostio.Kind, name, text string) {
+	for _, m := range home.FindAllStringSubmatch(text, -1) {
+		a.learnWord(m[1])
+	}
+	switch {
+	case kind == hostio.System && name == "uname":
+		var u hostio.Uname
+		if json.Unmarshal([]byte(text), &u) == nil {
+			a.learnHost(u.Nodename)
+		}
+	case kind == hostio.System && name == "ids":
+		var ids hostio.IDs
+		if json.Unmarshal([]byte(text), &ids) == nil {
+			a.learnWord(ids.User)
+		}
+	case name == "/proc/sys/kernel/hostname", name == "/proc/sys/kernel/domainname", name == "/etc/hostname":
+		a.learnHost(strings.TrimSpace(text))
+	case strings.HasPrefix(name, "/etc/security/"):
+		for _, m := range domainForm.FindAllStringSubmatch(text, -1) {
+			a.learnWord(m[1])
+		}
+	case strings.HasSuffix(name, "/status") && strings.HasPrefix(name, "/proc/"):
+		for _, m := range statusName.FindAllStringSubmatch(text, -1) {
+			a.learnProcess(strings.TrimSpace(m[1]))
+		}
+	case strings.HasSuffix(name, "/comm") && strings.HasPrefix(name, "/proc/"):
+		a.learnProcess(strings.TrimSpace(text))
+	}
+}
+
+// serials are keys of JSON and of files whose value is a serial number.
+var serials = regexp.MustCompile(`(?i)serial|(^|_)sn$|asset_tag|product_uuid`)
+
+// learnSerials learns the values of all fields that name a serial number.
+func (a *Anonymiser) learnSerials(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			if s, ok := e.(string); ok && serials.MatchString(name) {
+				a.learnWord(s)
+			}
+			a.learnSerials(e)
+		}
+	case []any:
+		for _, e := range v {
+			a.learnSerials(e)
+		}
+	}
+}
