@@ -72,7 +72,7 @@ func TestNetlink(t *testing.T) {
 			t.Errorf("%s has %d bytes, want %d", k, len(res.Data), len(results[k].Data))
 		}
 		if !strings.Contains(k, "link-dump") && !strings.Contains(k, "route-dump-ipv4") && !strings.Contains(k, "dcb") {
-			all.Write(res.Data)
+			all.Write(append(bytes.Clone(res.Data), "--"...))
 		}
 	}
 	for _, gone := range [][]byte{mac, mac[3:], guid, turned, ip("10.1.2.3"), ip("10.1.2.9"), ip("10.1.9.1"), ip("2001:db8:7::")[:6], []byte("leaf12"), []byte("acme")} {
