@@ -20,6 +20,9 @@ var _ = register(Collector{
 		askContainer(b)
 		askNamespaces(b)
 		b.run()
+		if h := &r.Snap.Host; !h.Virtual.Known() && virtualMachine(h.Vendor.Or(""), h.Product.Or("")) {
+			h.Virtual = facts.Some(true)
+		}
 	},
 })
 
@@ -53,6 +56,7 @@ func askSystem(b *batch) {
 	attrIf(b, "/usr/lib/os-release", &h.OS, parseOSRelease)
 	attrIf(b, "/etc/os-release", &h.OS, parseOSRelease)
 	attrIf(b, "/sys/class/dmi/id/sys_vendor", &h.Vendor, parseText)
+	attrIf(b, "/sys/class/dmi/id/product_name", &h.Product, parseText)
 	// One processor tells; with hundreds the file is long.
 	b.add(hostio.Op{Kind: hostio.ReadFile, Name: "/proc/cpuinfo", Limit: 16 << 10}, func(res hostio.Result) {
 		if err := res.Err(); err != nil && !res.Truncated {
@@ -111,4 +115,21 @@ func parseHypervisor(cpuinfo string) (virtual, ok bool) {
 		return false, true
 	}
 	return false, false
+}
+
+// virtualMachine reports whether DMI names a hypervisor, as systemd-detect-virt
+// has them (dmi_vendor_table). On other machines it says nothing: Amazon's own
+// hosts name EC2 too, and are told by their type.
+func virtualMachine(vendor, product string) bool {
+	switch vendor {
+	case "QEMU", "KVM", "VMware, Inc.", "innotek GmbH", "Xen", "Bochs", "BHYVE":
+		return true
+	case "Amazon EC2":
+		return product != "" && !strings.HasSuffix(product, ".metal") && !strings.Contains(product, ".metal-")
+	case "Microsoft Corporation":
+		return product == "Virtual Machine"
+	case "Google":
+		return product == "Google Compute Engine"
+	}
+	return strings.HasPrefix(product, "KVM") || product == "OpenStack Nova" || product == "KubeVirt" || product == "Alibaba Cloud ECS"
 }

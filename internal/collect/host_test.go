@@ -167,3 +167,25 @@ func FuzzModules(f *testing.F) {
 		}
 	})
 }
+
+// Where the processor has no flag for it, DMI tells a guest.
+func TestVirtualByDMI(t *testing.T) {
+	for _, tt := range []struct {
+		vendor, product, cpuinfo string
+		want                     facts.Opt[bool]
+	}{
+		{"QEMU", "KVM Virtual Machine", "processor\t: 0\nFeatures\t: fp\n", facts.Some(true)},
+		{"Amazon EC2", "p6e-gb200.36xlarge", "Features\t: fp\n", facts.Some(true)},
+		{"Amazon EC2", "c7gn.metal", "Features\t: fp\n", facts.Opt[bool]{}},
+		{"Amazon EC2", "m8g.metal-24xl", "Features\t: fp\n", facts.Opt[bool]{}},
+		{"NVIDIA", "GB200 NVL", "Features\t: fp\n", facts.Opt[bool]{}},
+		{"Microsoft Corporation", "Virtual Machine", "Features\t: fp\n", facts.Some(true)},
+		{"QEMU", "Standard PC", "flags\t\t: fpu\n", facts.Some(false)}, // The flag decides where there is one.
+	} {
+		h := constructed(t, "host-debian-guest")
+		h.Put("/proc/cpuinfo", tt.cpuinfo)
+		h.Put("/sys/class/dmi/id/sys_vendor", tt.vendor)
+		h.Put("/sys/class/dmi/id/product_name", tt.product)
+		want(t, tt.vendor+" "+tt.product, collected(t, h, facts.Namespaces).Host.Virtual, tt.want)
+	}
+}

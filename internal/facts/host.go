@@ -9,11 +9,12 @@ type Host struct {
 	Machine    Opt[string]        `json:"machine,omitzero"` // uname -m
 	OS         Opt[string]        `json:"os,omitzero"`      // PRETTY_NAME of os-release
 	Uptime     Opt[time.Duration] `json:"uptime_nanos,omitzero"`
-	Container  Opt[string]        `json:"container,omitzero"`   // runtime if one shows itself, "" if none
-	Virtual    Opt[bool]          `json:"virtual,omitzero"`     // CPU flag hypervisor
-	InitNetns  Opt[bool]          `json:"init_netns,omitzero"`  // /proc/self/ns/net equals /proc/1/ns/net
-	InitUserns Opt[bool]          `json:"init_userns,omitzero"` // uid_map is the identity
-	Vendor     Opt[string]        `json:"sys_vendor,omitzero"`  // DMI
+	Container  Opt[string]        `json:"container,omitzero"`    // runtime if one shows itself, "" if none
+	Virtual    Opt[bool]          `json:"virtual,omitzero"`      // CPU flag hypervisor; on arm64, which has none, by DMI
+	InitNetns  Opt[bool]          `json:"init_netns,omitzero"`   // /proc/self/ns/net equals /proc/1/ns/net
+	InitUserns Opt[bool]          `json:"init_userns,omitzero"`  // uid_map is the identity
+	Vendor     Opt[string]        `json:"sys_vendor,omitzero"`   // DMI
+	Product    Opt[string]        `json:"product_name,omitzero"` // DMI
 }
 
 // CharDev is a character device that RDMA programs open.
