@@ -116,6 +116,7 @@ var incidental = map[string]bool{
 var absenceTells = map[string]bool{
 	"netdev.master": true, "netdev.lower": true, "netdev.vlan_id": true, "netdev.kind": true, "pci.driver": true,
 	"pci.vf": true, "pci.parent": true, "module.taints": true, "pci.netdevs": true, "pci.rdma_devices": true,
+	"port.gid_choice.perftest": true, "port.gid_choice.nccl": true, "port.gid_choice.ucx": true, "port.gid_choice.rdma_cm": true,
 	"chardev.open_error": true, "netdev.dcb.trust": true, "device.netdevs": true,
 }
 

@@ -112,7 +112,7 @@ func Wanted(before, now *facts.Snapshot) []string {
 			case !here && active(was):
 				want[d.Name] = true
 			case is == nil:
-			case active(was) && !active(is), routable(was) && !routable(is):
+			case active(was) && !active(is), routable(was) && !routable(is) && !elsewhere(now, was):
 				want[facts.LinkName(name, is.Number)] = true
 			}
 		}
@@ -133,6 +133,21 @@ func portOf(d *facts.Device, number int) *facts.Port {
 }
 
 func active(p *facts.Port) bool { return p.StateLast.Or(p.State.Or("")) == facts.StateActive }
+
+// elsewhere reports whether a port has a routable GID that was another's: then
+// the address moved, and the cable perhaps with it.
+func elsewhere(now *facts.Snapshot, was *facts.Port) bool {
+	for i := range now.Devices {
+		for _, p := range now.Devices[i].Ports {
+			if slices.ContainsFunc(p.GIDs, func(g facts.GID) bool {
+				return !g.LinkLocal() && slices.ContainsFunc(was.GIDs, func(o facts.GID) bool { return o.Value == g.Value })
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func routable(p *facts.Port) bool {
 	return slices.ContainsFunc(p.GIDs, func(g facts.GID) bool { return !g.LinkLocal() })

@@ -116,7 +116,7 @@ func (j *judge) devices() {
 	}
 	gone := 0
 	for _, want := range j.Devices.Present {
-		if slices.ContainsFunc(j.snap.Devices, func(d facts.Device) bool { return d.Name == want || d.PCI.Or("") == want }) {
+		if has(j.snap, want) {
 			continue
 		}
 		gone++

@@ -110,7 +110,7 @@ func matches(patterns []string, d *facts.Device, port *facts.Port) bool {
 }
 
 // Wanted names the ports that the policy wants to work, and the devices that it
-// wants to be there.
+// wants to be there and are not.
 func (p *Policy) Wanted(s *facts.Snapshot) []string {
 	var names []string
 	for i := range s.Devices {
@@ -122,12 +122,21 @@ func (p *Policy) Wanted(s *facts.Snapshot) []string {
 		}
 	}
 	if p.Devices != nil {
-		names = append(names, p.Devices.Present...)
+		for _, want := range p.Devices.Present {
+			if !has(s, want) {
+				names = append(names, want)
+			}
+		}
 		if p.Devices.Count > 0 && len(s.Devices) == 0 && len(names) == 0 {
 			names = append(names, "an RDMA device")
 		}
 	}
 	return names
+}
+
+// has reports whether a device is here, by name or PCI place.
+func has(s *facts.Snapshot, want string) bool {
+	return slices.ContainsFunc(s.Devices, func(d facts.Device) bool { return d.Name == want || d.PCI.Or("") == want })
 }
 
 // Summary says what is demanded, in a few words.
