@@ -77,7 +77,9 @@ func TestChanges(t *testing.T) {
 			[]string{"warn changed-since-baseline eth2"}},
 		{"PFC off", pfc(0), checks.Warned, []string{"warn pfc-off mlx5_0/1"}},
 		{"PFC elsewhere", pfc(16), checks.Warned, []string{"warn changed-since-baseline eth2"}},
-		{"DSCP map", func(s *facts.Snapshot) { dcb(s, func(d *facts.DCB) { d.Apps = []facts.App{{Selector: 5, Protocol: 26, Priority: 4}} }) }, checks.Warned,
+		{"DSCP map", func(s *facts.Snapshot) {
+			dcb(s, func(d *facts.DCB) { d.Apps = []facts.App{{Selector: 5, Protocol: 26, Priority: 4}} })
+		}, checks.Warned,
 			[]string{"warn changed-since-baseline eth2"}},
 		{"a whole DSCP map", func(s *facts.Snapshot) {
 			dcb(s, func(d *facts.DCB) {
