@@ -22,7 +22,7 @@ var gpuHasNIC = register(&Check{
 	Needs: []facts.Source{facts.PCISysfs},
 	Codes: []string{"device-missing"},
 	Params: Params{
-		"device-missing": "gpu expected have",
+		"device-missing": "gpu? device? pci? expected have",
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.PCISysfs)

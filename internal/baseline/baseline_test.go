@@ -124,6 +124,7 @@ func TestChanges(t *testing.T) {
 				if !slices.Contains(Codes, f.Code) {
 					t.Errorf("%s is not among Codes", f.Code)
 				}
+				complete(t, f)
 				if len(f.Evidence) != 2 || f.Evidence[0].Value == "" || f.Evidence[1].Value == "" || strings.Contains(f.Message, "  ") {
 					t.Errorf("finding %+v, want a whole sentence and evidence of both times", f)
 				}
@@ -135,6 +136,22 @@ func TestChanges(t *testing.T) {
 				t.Errorf("unknown for %q, unread %q", r.Reason, r.Unread)
 			}
 		})
+	}
+}
+
+// complete wants a finding to carry what the checks give with its code.
+func complete(t *testing.T, f checks.Finding) {
+	t.Helper()
+	always, sometimes, ok := checks.ParamsOf(f.Code)
+	for _, name := range always {
+		if f.Params[name] == "" {
+			t.Errorf("%s lacks the parameter %s", f.Code, name)
+		}
+	}
+	for name := range f.Params {
+		if ok && !slices.Contains(always, name) && !slices.Contains(sometimes, name) {
+			t.Errorf("%s has the parameter %s, which its check does not give", f.Code, name)
+		}
 	}
 }
 

@@ -194,7 +194,8 @@ func (c *comparison) deviceMissing(t *settings.Thing) checks.Finding {
 	if pci := d.PCI.Or(""); pci != "" {
 		at = " at " + pci
 	}
-	params := map[string]string{"device": t.Name, "expected": strconv.Itoa(len(c.before.Devices))}
+	params := map[string]string{"device": t.Name, "expected": strconv.Itoa(len(c.before.Devices)),
+		"have": strconv.Itoa(len(c.now.Devices))}
 	if pci := d.PCI.Or(""); pci != "" {
 		params["pci"] = pci
 	}

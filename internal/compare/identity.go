@@ -175,7 +175,7 @@ func fewer(h Host, is, want, others int, good Host) checks.Finding {
 		Message: fmt.Sprintf("%s has %d RDMA NICs, and %s has %d; wanted as many", h.Name, is, good.Name, want),
 		Evidence: []checks.Evidence{{Source: h.Name + " /sys/class/infiniband", Value: orNone(names(h))},
 			{Source: good.Name + " /sys/class/infiniband", Value: orNone(names(good))}},
-		Where: checks.Where{Host: h.Name}, Params: map[string]string{"expected": itoa(want)},
+		Where: checks.Where{Host: h.Name}, Params: map[string]string{"expected": itoa(want), "have": itoa(is)},
 	}
 }
 

@@ -112,7 +112,8 @@ func (j *judge) devices() {
 		}
 		j.report(checks.Finding{Code: "device-missing", Severity: checks.Fail, Subject: subject, Message: message, Where: where,
 			Evidence: []checks.Evidence{{Source: "/sys/class/infiniband", Value: seen}, {Source: "policy", Value: subject}},
-			Params:   map[string]string{"expected": strconv.Itoa(max(j.Devices.Count, len(j.Devices.Present)))}})
+			Params: map[string]string{"expected": strconv.Itoa(max(j.Devices.Count, len(j.Devices.Present))),
+				"have": strconv.Itoa(len(placed))}})
 	}
 	gone := 0
 	for _, want := range j.Devices.Present {
