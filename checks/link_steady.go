@@ -73,7 +73,13 @@ func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 		}
 	}
 	events := linkLosses(s, port)
+	first, ok1 := port.State.Get()
+	last, ok2 := port.StateLast.Get()
 	switch {
+	case changed == 0 && ok1 && ok2 && first == facts.StateActive && last == facts.StateDown:
+		f.Message = "the port was ACTIVE at the first sample and DOWN at the second"
+		f.Evidence = []Evidence{{port.Path("state"), "ACTIVE, then DOWN"}}
+		f.Params = port.Params()
 	case changed > 0:
 		f.Message = fmt.Sprintf("the link changed between the samples: %s grew by %d", name, changed)
 		f.Params = port.Params("counter", name, "count", fmt.Sprint(changed))

@@ -45,6 +45,10 @@ func Changes(before, now *facts.Snapshot) checks.Result {
 			c.changed(p)
 		}
 	}
+	same := names(before, now)
+	c.lostCounters(same)
+	c.stirredCounters(same)
+	c.services()
 	for _, thing := range slices.Sorted(maps.Keys(c.unread)) {
 		r.Unread = append(r.Unread, thing+" "+strings.Join(slices.Sorted(slices.Values(c.unread[thing])), ", "))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/fixture"
+	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
 )
 
@@ -155,6 +156,11 @@ func wantHealthy(t *testing.T, name string, l *fixture.Layered, sum report.Summa
 	passes, err := strconv.Atoi(l.Header("passes"))
 	if err != nil || sum.Pass < passes {
 		t.Errorf("%s: %d checks passed, want at least %q", name, sum.Pass, l.Header("passes"))
+	}
+	for _, g := range doc.Gaps {
+		if g.Detail == hostio.ErrNotInForm.Error() || g.Kind == facts.Malformed {
+			t.Errorf("%s: the host does not answer as a kernel does: %s %s %s", name, g.Source, g.What, g.Detail)
+		}
 	}
 	allowed := strings.Fields(l.Header("info"))
 	for _, code := range information(doc) {
