@@ -87,11 +87,12 @@ func open(v reflect.Value) reflect.Value {
 // perLook are facts that differ between any two looks at one sound host: which
 // process looks, numbers that the kernel gives out anew at each boot, times,
 // and how much is in use. Checks show them or find other facts by them. Another
-// value of them is no damage; that too much is in use is, and stays in.
+// value of them is no damage; that too much is in use is, and stays in. The
+// data rate follows from width and speed, which are damaged by themselves.
 var perLook = map[string][]string{
 	"Self.PID": nil, "Self.VmPin": nil, "Self.VmLck": nil, "Self.Unit": nil, "Self.Cgroup": nil,
 	"Processes[].PID": nil, "Processes[].VmLck": nil, "Processes[].Cgroup": nil, "Processes[].Files": {"maximum"},
-	"Netdevs[].Index": nil, "Devices[].Index": nil, "Host.Uptime": nil, "Memory.SwapFree": nil,
+	"Netdevs[].Index": nil, "Devices[].Ports[].DataRate": nil, "Devices[].Index": nil, "Host.Uptime": nil, "Memory.SwapFree": nil,
 	"Memory.Available": {"zero", "missing"}, "Devices[].Resources[].Current": nil,
 }
 

@@ -142,6 +142,11 @@ them, counters by the names of the kernel's own sources, in internal/doctor/test
 healthy twin and what is broken. Wanted and got are the first diagnosis and its subject; the last column is what was
 got with other names of devices and netdevs, other PCI, IP and MAC addresses, and another order.
 
+Each healthy host is also damaged in every fact that checks read (missing, zero, least, most, a sibling's value) and
+judged with the undamaged one as its baseline. Last measured, 9,787 of 10,271 damages were noticed, 95.3 %; the rest is in
+unnoticed.txt beside the hosts, with reasons. One examination of mlx5-roce-8x400g laid out as files cost 33 ms of processor
+time on a busy machine, 8 ms of it for starting the process, and 20 MB of memory. make bar measures both again.
+
 | host | wanted | got | got with other names |
 |---|---|---|---|
 `

@@ -11,7 +11,11 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Tree is a Host that answers from a copy of a host's files: a folder that
@@ -22,6 +26,12 @@ type Tree struct {
 	root *os.Root
 	// top is the host's directory that the folder is a copy of: "/" or "/sys".
 	top string
+	// dir opens files beneath the folder in one call where the kernel has openat2;
+	// os.Root opens every directory on the way.
+	dir *os.File
+
+	mu    sync.Mutex
+	depth map[string]int // by directory, what holds found
 }
 
 // ErrNotTree is what OpenTree says of another folder.
@@ -38,7 +48,9 @@ func OpenTree(dir string) (*Tree, error) {
 	}
 	for top, holds := range map[string]string{"/": "sys/class/infiniband", "/sys": "class/infiniband"} {
 		if st, err := root.Stat(holds); err == nil && st.IsDir() {
-			return &Tree{root: root, top: top}, nil
+			t := &Tree{root: root, top: top, depth: map[string]int{}}
+			t.dir, _ = root.Open(".")
+			return t, nil
 		}
 	}
 	_ = root.Close()
@@ -46,26 +58,68 @@ func OpenTree(dir string) (*Tree, error) {
 }
 
 // Close closes the folder.
-func (t *Tree) Close() error { return t.root.Close() }
+func (t *Tree) Close() error {
+	if t.dir != nil {
+		_ = t.dir.Close()
+	}
+	return t.root.Close()
+}
 
 // Do implements Host. A folder on a file system that hangs costs the op that
-// hangs: its goroutine stays behind.
+// hangs and those after it: the goroutine stays behind.
 func (t *Tree) Do(ctx context.Context, ops []Op) []Result {
 	results := make([]Result, len(ops))
-	for i, op := range ops {
-		if ctx.Err() != nil {
-			results[i] = Result{TimedOut: true}
-			continue
+	var answered atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i, op := range ops {
+			if ctx.Err() != nil {
+				return
+			}
+			results[i] = t.one(op)
+			answered.Add(1)
 		}
-		done := make(chan Result, 1)
-		go func() { done <- t.one(op) }()
-		select {
-		case results[i] = <-done:
-		case <-ctx.Done():
-			results[i] = Result{TimedOut: true}
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	n := int(answered.Load())
+	if n == len(ops) {
+		return results
+	}
+	// What stays behind may still write to its own.
+	cut := make([]Result, len(ops))
+	copy(cut, results[:n])
+	for i := n; i < len(ops); i++ {
+		cut[i] = Result{TimedOut: true}
+	}
+	return cut
+}
+
+// open opens a file or directory of the folder for reading, following links
+// that stay in it, and closes it when use has returned. Without O_NONBLOCK a
+// named pipe in the tree would wait for a writer. The descriptor is used as it
+// is: os.File would poll it.
+func (t *Tree) open(name string, use func(fd int) Result) Result {
+	const flags = os.O_RDONLY | syscall.O_NONBLOCK
+	if t.dir != nil {
+		how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS}
+		switch fd, err := unix.Openat2(int(t.dir.Fd()), name, &how); err {
+		case nil:
+			defer unix.Close(fd)
+			return use(fd)
+		case unix.ENOENT, unix.EACCES, unix.ENOTDIR, unix.ENXIO:
+			return t.failed(name, err)
 		}
 	}
-	return results
+	f, err := t.root.OpenFile(name, flags, 0) // Its errors tell a link out of the folder.
+	if err != nil {
+		return t.failed(name, err)
+	}
+	defer f.Close()
+	return use(int(f.Fd()))
 }
 
 func (t *Tree) one(op Op) Result {
@@ -77,11 +131,7 @@ func (t *Tree) one(op Op) Result {
 	case ReadFile:
 		return t.read(name, op.Limit)
 	case ReadLink:
-		target, err := t.root.Readlink(name)
-		if err != nil {
-			return t.failed(name, err)
-		}
-		return Result{Data: []byte(target)}
+		return t.readLink(name)
 	case ReadDir:
 		return t.list(name)
 	case Stat:
@@ -100,59 +150,101 @@ func (t *Tree) inside(name string) (string, bool) {
 	return rel, true
 }
 
+// at opens a name for nothing but asking what it is. The error is ENOSYS where
+// os.Root has to answer.
+func (t *Tree) at(name string, flags int) (int, error) {
+	if t.dir == nil {
+		return 0, unix.ENOSYS
+	}
+	fd, err := unix.Openat2(int(t.dir.Fd()), name, &unix.OpenHow{Flags: uint64(unix.O_PATH | unix.O_CLOEXEC | flags),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil && err != unix.ENOENT && err != unix.ENOTDIR {
+		err = unix.ENOSYS
+	}
+	return fd, err
+}
+
+func (t *Tree) readLink(name string) Result {
+	fd, err := t.at(name, unix.O_NOFOLLOW)
+	switch err {
+	case unix.ENOENT, unix.ENOTDIR:
+		return t.failed(name, err)
+	case nil:
+		defer unix.Close(fd)
+		target := make([]byte, unix.PathMax)
+		if n, err := unix.Readlinkat(fd, "", target); err == nil {
+			return Result{Data: target[:n]}
+		}
+		return Result{Errno: syscall.EINVAL} // It is no link.
+	}
+	target, err := t.root.Readlink(name)
+	if err != nil {
+		return t.failed(name, err)
+	}
+	return Result{Data: []byte(target)}
+}
+
+// isDir reports whether the folder has a directory of that name.
+func (t *Tree) isDir(name string) bool {
+	fd, err := t.at(name, unix.O_DIRECTORY)
+	switch err {
+	case unix.ENOENT, unix.ENOTDIR:
+		return false
+	case nil:
+		unix.Close(fd)
+		return true
+	}
+	st, err := t.root.Stat(name)
+	return err == nil && st.IsDir()
+}
+
 func (t *Tree) read(name string, limit int) Result {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	// Without O_NONBLOCK a named pipe in the tree would wait for a writer.
-	f, err := t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return t.failed(name, err)
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-		return t.failed(name, err)
-	case st.IsDir():
-		return Result{Errno: syscall.EISDIR}
-	case !st.Mode().IsRegular():
-		return Result{NotInForm: true}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return Result{Data: data[:min(len(data), limit)], Errno: errnoOf(err)}
-	}
-	if len(data) > limit {
-		return Result{Data: data[:limit], Truncated: true}
-	}
-	return Result{Data: data}
+	return t.open(name, func(fd int) Result {
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			return failed(err)
+		}
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFREG:
+		case unix.S_IFDIR:
+			return Result{Errno: syscall.EISDIR}
+		default:
+			return Result{NotInForm: true}
+		}
+		return readAll(fd, min(limit, MaxData), true) // A short read is the end of a file that stands still.
+	})
 }
 
 func (t *Tree) list(name string) Result {
-	st, err := t.root.Stat(name)
-	if err != nil {
-		return t.failed(name, err)
-	}
-	if !st.IsDir() {
-		return Result{Errno: syscall.ENOTDIR}
-	}
-	f, err := t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return t.failed(name, err)
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(maxTreeNames + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return t.failed(name, err)
-	}
-	res := Result{Truncated: len(names) > maxTreeNames}
-	names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "\n") })
-	slices.Sort(names)
-	if len(names) > 0 {
-		res.Data = []byte(strings.Join(names[:min(len(names), maxTreeNames)], "\n") + "\n")
-	}
-	return res
+	return t.open(name, func(fd int) Result {
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			return failed(err)
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return Result{Errno: syscall.ENOTDIR}
+		}
+		own, err := unix.Dup(fd)
+		if err != nil {
+			return failed(err)
+		}
+		f := os.NewFile(uintptr(own), name)
+		defer f.Close()
+		names, err := f.Readdirnames(maxTreeNames + 1)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return failed(err)
+		}
+		res := Result{Truncated: len(names) > maxTreeNames}
+		names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "\n") })
+		slices.Sort(names)
+		if len(names) > 0 {
+			res.Data = []byte(strings.Join(names[:min(len(names), maxTreeNames)], "\n") + "\n")
+		}
+		return res
+	})
 }
 
 // stat answers for files that mean the same in a copy. Nodes, and the inodes
@@ -202,11 +294,22 @@ func (t *Tree) failed(name string, err error) Result {
 // holds is how deep the nearest directory above name is that the copy has,
 // counted from the host's root.
 func (t *Tree) holds(name string) int {
-	top := strings.Count(strings.TrimSuffix(t.top, "/"), "/")
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if st, err := t.root.Stat(dir); err == nil && st.IsDir() {
-			return top + strings.Count(dir, "/") + 1
+	parent := path.Dir(name)
+	t.mu.Lock()
+	depth, known := t.depth[parent]
+	t.mu.Unlock()
+	if known {
+		return depth
+	}
+	depth = strings.Count(strings.TrimSuffix(t.top, "/"), "/")
+	for dir := parent; dir != "."; dir = path.Dir(dir) {
+		if t.isDir(dir) {
+			depth += strings.Count(dir, "/") + 1
+			break
 		}
 	}
-	return top
+	t.mu.Lock()
+	t.depth[parent] = depth
+	t.mu.Unlock()
+	return depth
 }
