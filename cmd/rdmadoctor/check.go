@@ -31,11 +31,8 @@ func (p *program) checkCommand() *cobra.Command {
 		Annotations: judges,
 		Args:        arguments(0, 0, ""),
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
-			if exam.gate && !p.gated() {
-				if code, ok := p.guard(ctx, exam.limit()); ok {
-					p.code = code
-					return nil
-				}
+			if exam.gate && !p.gated() && p.guard(ctx, exam.limit()) {
+				return nil
 			}
 			if exam.watch {
 				return p.watch(ctx, &exam, &format)
@@ -84,6 +81,9 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 	defer src.close()
 	if src.flight == nil && exam.since != "" {
 		return usagef(sinceHint, "--since needs a flight recording, and %q is none", from)
+	}
+	if src.flight != nil && exam.gate {
+		return usagef("leave one of them out", "--gate asks what the host is like now, and a flight recording what it was like")
 	}
 	if src.flight != nil && exam.record != "" {
 		return usagef("the folder can be copied as it is", "--record and a flight recording contradict each other")

@@ -43,28 +43,34 @@ func gateAsked(args []string) bool {
 // gated reports whether this process is the child of a gate.
 func (p *program) gated() bool { return slices.Contains(p.environ, gateMark+"=1") }
 
-// gateCode is the exit code of a gate for the code that the program ended with.
-func (p *program) gateCode(code int) int {
-	switch drains := code == report.ExitWarnings && p.running; {
-	case drains && p.gated():
+// gateCode is the exit code of a gate: whether the report or the child says that
+// the node is to be drained, whatever else the program ended with.
+func (p *program) gateCode() int {
+	drain := p.drain
+	if p.report != nil && p.report.closed {
+		g := p.report.fold.Document().Summary.Gate
+		drain = drain || g != nil && g.Drain
+	}
+	switch {
+	case drain && p.gated():
 		return gateDrain
-	case drains:
+	case drain:
 		return report.ExitWarnings
 	}
 	return report.ExitHealthy
 }
 
 // guard runs the examination in a child that cannot take this process along,
-// for at most limit, and gives its verdict. It is false where no child could be
-// started.
-func (p *program) guard(ctx context.Context, limit time.Duration) (code int, ok bool) {
+// for at most limit, and takes over its verdict. It is false where no child could
+// be started.
+func (p *program) guard(ctx context.Context, limit time.Duration) bool {
 	c := exec.Command(hostio.OwnBinary(), p.args...)
 	c.Args[0] = os.Args[0] // What ps shows.
 	c.Stdin, c.Stdout, c.Stderr = p.in, p.out, p.err
 	c.Env = append(slices.Clone(p.environ), gateMark+"=1")
 	c.WaitDelay = time.Second
 	if c.Start() != nil {
-		return 0, false
+		return false
 	}
 	ended := make(chan int, 1)
 	go func() {
@@ -75,7 +81,8 @@ func (p *program) guard(ctx context.Context, limit time.Duration) (code int, ok 
 	defer over.Stop()
 	select {
 	case code := <-ended:
-		return drained(code), true
+		p.drain = code == gateDrain
+		return true
 	case <-over.C:
 	case <-ctx.Done():
 	}
@@ -84,16 +91,10 @@ func (p *program) guard(ctx context.Context, limit time.Duration) (code int, ok 
 		_ = c.Process.Signal(sig)
 		select {
 		case code := <-ended:
-			return drained(code), true
+			p.drain = code == gateDrain
+			return true
 		case <-time.After(2 * time.Second):
 		}
 	}
-	return report.ExitHealthy, true
-}
-
-func drained(code int) int {
-	if code == gateDrain {
-		return report.ExitWarnings
-	}
-	return report.ExitHealthy
+	return true
 }

@@ -53,6 +53,8 @@ type program struct {
 	environ  []string
 
 	noColor bool
+	// drain is what the child of a gate said.
+	drain bool
 	// file is what out writes to, where that is a file of the user's.
 	file *outFile
 	// running is whether the command line was accepted.
@@ -69,7 +71,7 @@ func (p *program) run(ctx context.Context) int {
 	code := p.keepReport(p.carryOut(ctx))
 	switch {
 	case gateAsked(p.args):
-		return p.gateCode(code)
+		return p.gateCode()
 	case machineFormat(p.args) == "nagios":
 		return report.NagiosCode(code)
 	}
