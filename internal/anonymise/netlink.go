@@ -24,15 +24,27 @@ var addressed = map[uint16][]uint16{
 	unix.RTM_NEWRULE:  {1, 2}, // FRA_DST, FRA_SRC
 }
 
-// each gives every message of a reply with its type and what follows the
-// netlink header.
-func each(data []byte, use func(typ uint16, body []byte)) {
+// replies are what each dump is answered with. The question tells it better than
+// a message's own type, which nobody who reads the reply looks at.
+var replies = map[string]uint16{
+	"link-dump": unix.RTM_NEWLINK, "vf-info": unix.RTM_NEWLINK, "address-dump": unix.RTM_NEWADDR, "neighbour-dump": unix.RTM_NEWNEIGH,
+	"rule-dump": unix.RTM_NEWRULE, "route-dump-ipv4": unix.RTM_NEWROUTE, "route-dump-ipv6": unix.RTM_NEWROUTE,
+}
+
+// each gives every message of the reply to a request with its type and what
+// follows the netlink header.
+func each(name string, data []byte, use func(typ uint16, body []byte)) {
+	request, _, _ := strings.Cut(strings.TrimPrefix(name, "route/"), ".")
 	for len(data) >= unix.SizeofNlMsghdr {
 		size := int(binary.NativeEndian.Uint32(data))
 		if size < unix.SizeofNlMsghdr || size > len(data) {
 			return
 		}
-		use(binary.NativeEndian.Uint16(data[4:]), data[unix.SizeofNlMsghdr:size])
+		typ := binary.NativeEndian.Uint16(data[4:])
+		if known, ok := replies[request]; ok && typ >= unix.NLMSG_MIN_TYPE {
+			typ = known
+		}
+		use(typ, data[unix.SizeofNlMsghdr:size])
 		data = data[min((size+3)&^3, len(data)):]
 	}
 }
@@ -51,8 +63,8 @@ func attributes(b []byte, use func(typ uint16, payload []byte)) {
 
 // addresses gives each IP address in a reply of rtnetlink with the length of its
 // prefix, as the bytes in the reply.
-func addresses(data []byte, use func(payload []byte, length int)) {
-	each(data, func(typ uint16, body []byte) {
+func addresses(name string, data []byte, use func(payload []byte, length int)) {
+	each(name, data, func(typ uint16, body []byte) {
 		n, ok := headers[typ]
 		if !ok || len(body) < n {
 			return
@@ -102,8 +114,8 @@ func (a *Anonymiser) learnNetlink(name string, data []byte) {
 	if !strings.HasPrefix(name, "route/") {
 		return
 	}
-	addresses(data, func(p []byte, _ int) { a.learnIP(p) })
-	each(data, func(typ uint16, body []byte) {
+	addresses(name, data, func(p []byte, _ int) { a.learnIP(p) })
+	each(name, data, func(typ uint16, body []byte) {
 		n, ok := headers[typ]
 		if !ok || len(body) < n {
 			return
@@ -159,7 +171,7 @@ func (a *Anonymiser) learnVF(attr uint16, p []byte) {
 func (a *Anonymiser) netlink(name string, data []byte) []byte {
 	data = bytes.Clone(data)
 	if strings.HasPrefix(name, "route/") {
-		addresses(data, func(p []byte, length int) {
+		addresses(name, data, func(p []byte, length int) {
 			if ip, ok := netip.AddrFromSlice(p); ok {
 				copy(p, network(ip, a.key.ip(ip), length).AsSlice())
 			}

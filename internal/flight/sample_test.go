@@ -2,6 +2,7 @@ package flight
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -32,6 +33,22 @@ func hosts(t testing.TB) map[string]*fixture.Archive {
 			t.Fatal(err)
 		}
 		all[strings.TrimSuffix(filepath.Base(file), ".txtar")] = a
+	}
+	const dir = "../doctor/testdata/hosts/"
+	layered, err := filepath.Glob(dir + "*.txtar")
+	if err != nil || len(layered) < 40 {
+		t.Fatalf("%d layered hosts (%v), want at least 40", len(layered), err)
+	}
+	for _, file := range layered {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		l, err := fixture.Layer(name, func(name string) (string, error) {
+			b, err := os.ReadFile(dir + name + ".txtar")
+			return string(b), err
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["host "+name] = l.Archive()
 	}
 	return all
 }
