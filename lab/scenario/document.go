@@ -26,7 +26,8 @@ that had to be the top diagnosis, what the doctor said, and whether the finding 
 gone after the fix that the report itself shows was run verbatim. "own": the cure is
 the scenario's, because no command on the host can mend it (a cable, a switch, a
 peer, a package). "gone": an information that asks for nothing, gone with its cause.
-"-": a healthy host, where no warning and no failure may be found.
+"-": a healthy host, where no warning and no failure may be found, and information
+only where the scenario names it.
 
 The table is written by RDMADOCTOR_LAB_ALL=1 go test ./lab/ -run TestScenarios -update
 and compared with every run of the lab.
