@@ -29,6 +29,7 @@ type Anonymiser struct {
 	key        key
 	known      map[string]bool // addresses and GUIDs as bytes
 	dictionary map[string]bool // names
+	serials    map[string]bool // those of the dictionary that may be all digits
 	host       map[string]bool // the host's, to be replaced where only a host's can be
 	words      *regexp.Regexp  // any of the dictionary
 	// binaryWords is words for bytes, which have no bounds of words.
@@ -44,7 +45,7 @@ func New(secret string) *Anonymiser {
 		k = make(key, 32)
 		_, _ = rand.Read(k) // It never fails (crypto/rand).
 	}
-	return &Anonymiser{key: k, known: map[string]bool{}, dictionary: map[string]bool{}, host: map[string]bool{}}
+	return &Anonymiser{key: k, known: map[string]bool{}, dictionary: map[string]bool{}, serials: map[string]bool{}, host: map[string]bool{}}
 }
 
 // Learn takes note of what one sample holds. All samples are learned before the
@@ -61,7 +62,7 @@ func (a *Anonymiser) Learn(s flight.Sample) {
 			a.learnText(string(res.Data))
 			a.learnNames(kind, name, string(res.Data))
 			if serials.MatchString(name[strings.LastIndexByte(name, '/')+1:]) {
-				a.learnWord(string(res.Data))
+				a.learnSerial(string(res.Data))
 			}
 		}
 	}

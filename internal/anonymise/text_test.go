@@ -20,6 +20,7 @@ func learned(t testing.TB) *Anonymiser {
 		"read:/etc/security/limits.conf":                 {Data: []byte("bob soft memlock unlimited\n@crew - nofile 9\n* hard memlock 1\n")},
 		"read:/proc/41/status":                           {Data: []byte("Name:\tacme_solver\nUid:\t0\n")},
 		"read:/sys/class/net/eth2/device/serial_number":  {Data: []byte("MT2133X01234\n")},
+		"read:/sys/class/net/eth3/device/serial_number":  {Data: []byte("2133101234\n")},
 		"read:/sys/class/infiniband/mlx5_0/ports/1/gids": {Data: []byte("10.1.2.3 2001:db8::9e9c:b3ff:fe68:9770\n")},
 	}})
 	if err := a.Ready(); err != nil {

@@ -66,6 +66,9 @@ func (a *Anonymiser) learnHost(name string) {
 // word is what a name is replaced by. A host's whole name is replaced part by
 // part, as its short one is.
 func (a *Anonymiser) word(w string) string {
+	if a.serials[w] {
+		return a.key.word(w)
+	}
 	if short, domain, ok := strings.Cut(w, "."); ok {
 		return a.word(short) + "." + a.word(domain)
 	}
@@ -134,13 +137,20 @@ func (a *Anonymiser) learnNames(kind hostio.Kind, name, text string) {
 // serials are keys of JSON and of files whose value is a serial number.
 var serials = regexp.MustCompile(`(?i)serial|(^|_)sn$|asset_tag|product_uuid`)
 
+// learnSerial learns a serial number, which may be all digits.
+func (a *Anonymiser) learnSerial(s string) {
+	if s = strings.TrimSpace(s); len(s) >= 5 && len(s) <= 253 {
+		a.dictionary[s], a.serials[s] = true, true
+	}
+}
+
 // learnSerials learns the values of all fields that name a serial number.
 func (a *Anonymiser) learnSerials(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, e := range v {
 			if s, ok := e.(string); ok && serials.MatchString(name) {
-				a.learnWord(s)
+				a.learnSerial(s)
 			}
 			a.learnSerials(e)
 		}
