@@ -60,14 +60,15 @@ func signalChild(pid int, sig syscall.Signal) error {
 			text = append(text, more...)
 		}
 	}
-	for _, word := range strings.Fields(string(text)) {
-		child, err := strconv.Atoi(word)
-		if err != nil {
-			return err
-		}
-		return syscall.Kill(child, sig)
+	children := strings.Fields(string(text))
+	if len(children) == 0 {
+		return fmt.Errorf("process %d has no child", pid)
 	}
-	return fmt.Errorf("process %d has no child", pid)
+	child, err := strconv.Atoi(children[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(child, sig)
 }
 
 func tasks(pid int) (names []string) {

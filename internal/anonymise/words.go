@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/collect"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
@@ -46,7 +47,7 @@ func (a *Anonymiser) learnProcess(name string) {
 // learnWord learns a name that stands for itself wherever it stands.
 func (a *Anonymiser) learnWord(w string) {
 	w = strings.TrimSpace(w)
-	if len(w) >= 3 && len(w) <= 253 && !ofNobody(w) && strings.ToLower(w) == strings.ToLower(strings.ToValidUTF8(w, "")) {
+	if len(w) >= 3 && len(w) <= 253 && !ofNobody(w) && utf8.ValidString(w) {
 		a.dictionary[w] = true
 	}
 }
