@@ -25,6 +25,7 @@ var _ = register(Collector{
 		if r.Snap.Origin != facts.Tree { // A tree's nodes are not device nodes.
 			statCharDevs(r)
 			openCharDevs(r)
+			dropGone(r)
 		}
 	},
 })
@@ -177,4 +178,35 @@ func openCharDevs(r *Reader) {
 		})
 	}
 	b.run()
+}
+
+// dropGone leaves out nodes whose device was taken away while they were looked
+// at: what did not answer is no longer offered either.
+func dropGone(r *Reader) {
+	gone := map[string]bool{}
+	b := r.batch()
+	for i := range r.Snap.CharDevs {
+		d := &r.Snap.CharDevs[i]
+		switch d.OpenError.Or("") {
+		case "ENOENT", "ENXIO", "ENODEV":
+		default:
+			if d.Exists.Or(true) {
+				continue
+			}
+		}
+		class := classMAD
+		switch {
+		case d.Device == "" && !d.SysfsDev.Known() || d.Kind == "rdma_cm":
+			continue // It was not offered to begin with.
+		case d.Kind == "uverbs":
+			class = classVerbs
+		}
+		b.add(hostio.Op{Kind: hostio.Stat, Name: class + "/" + base(d.Path)}, func(res hostio.Result) {
+			if err := res.Err(); err != nil && absent(err) {
+				gone[d.Path] = true
+			}
+		})
+	}
+	b.run()
+	r.Snap.CharDevs = slices.DeleteFunc(r.Snap.CharDevs, func(d facts.CharDev) bool { return gone[d.Path] })
 }

@@ -40,6 +40,7 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 		}
 	}
 	cs := All()
+	asked := &once{host: h, answers: map[string]hostio.Result{}}
 	for _, c := range cs {
 		if len(opt.Only) > 0 && !slices.Contains(opt.Only, c.Source) {
 			continue
@@ -48,9 +49,10 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 		if c.Again != nil {
 			began[c.Source] = time.Now()
 		}
-		(&Reader{ctx: ctx, host: h, src: c.Source, Snap: s}).run(c.Read)
+		(&Reader{ctx: ctx, host: asked, src: c.Source, Snap: s}).run(c.Read)
 	}
 	if second(ctx, h, s, times, opt.Interval, say) {
+		asked.next()
 		s.Elapsed = map[facts.Source]time.Duration{}
 		if r, ok := h.(interface {
 			Elapsed() map[facts.Source]time.Duration
@@ -65,7 +67,7 @@ func Run(ctx context.Context, h hostio.Host, opt Options) *facts.Snapshot {
 			if times == nil {
 				s.Elapsed[c.Source] = time.Since(began[c.Source])
 			}
-			(&Reader{ctx: ctx, host: h, src: c.Source, Snap: s}).run(c.Again)
+			(&Reader{ctx: ctx, host: asked, src: c.Source, Snap: s}).run(c.Again)
 		}
 	}
 	order(s)
