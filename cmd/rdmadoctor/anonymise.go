@@ -41,6 +41,9 @@ of several hosts comparable, give all the same --secret and keep it.`,
 }
 
 func (p *program) anonymise(ctx context.Context, in, out, secret string) error {
+	if same(in, out) {
+		return usagef("give another name for what it writes", "%q would be overwritten by itself without names", in)
+	}
 	src, err := p.source(in)
 	if err != nil {
 		return err
@@ -69,6 +72,16 @@ func (p *program) anonymise(ctx context.Context, in, out, secret string) error {
 		return err
 	}
 	return p.anonymised(out)
+}
+
+// same reports whether two names are of one file or folder.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 func (p *program) anonymised(out string) error {

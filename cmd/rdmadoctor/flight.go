@@ -16,6 +16,7 @@ import (
 // flightFlags say how record --every records.
 type flightFlags struct {
 	every, keep, lasts time.Duration
+	given              func(flag string) bool
 	maxSize            byteSize
 }
 

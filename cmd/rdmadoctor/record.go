@@ -37,11 +37,17 @@ readable. check --since looks back at them.`,
   rdmadoctor record --every 1m --keep 24h -o /var/lib/rdmadoctor/flight`,
 		Args: arguments(0, 0, ""),
 		RunE: p.runs(func(ctx context.Context, _ []string) error {
-			if fly.every != 0 && nameless {
+			every := fly.given("every")
+			if every && nameless {
 				return usagef("record as it is, then: rdmadoctor anonymise FOLDER OTHER", "--every and --anonymise contradict each other")
 			}
-			if fly.every != 0 {
+			if every {
 				return p.fly(ctx, cmp.Or(file, flightDir), &fly)
+			}
+			for _, flag := range []string{"keep", "max-size", "for"} {
+				if fly.given(flag) {
+					return usagef("add --every TIME for a flight recorder", "--%s needs --every", flag)
+				}
 			}
 			if file == "" {
 				return usagef("rdmadoctor record -o host.tar.gz; - writes to standard output", "record needs --output FILE")
@@ -53,6 +59,7 @@ readable. check --since looks back at them.`,
 			return p.record(ctx, file, nameless, &exam)
 		}),
 	}
+	fly.given = c.Flags().Changed
 	c.Flags().StringVarP(&file, "output", "o", "", "write the recording to `FILE` (- is standard output), or to a folder with --every (default "+flightDir+")")
 	c.Flags().DurationVar(&fly.every, "every", 0, "record a sample every `TIME`, as a flight recorder")
 	c.Flags().DurationVar(&fly.keep, "keep", 24*time.Hour, "remove samples of --every older than this `TIME`")
