@@ -22,12 +22,14 @@ func (o *once) Do(ctx context.Context, ops []hostio.Op) []hostio.Result {
 	rs := make([]hostio.Result, len(ops))
 	var ask []hostio.Op
 	var at []int
+	var keys []string
 	for i, op := range ops {
-		if res, ok := o.answers[op.Key()]; ok {
+		key := op.Key()
+		if res, ok := o.answers[key]; ok {
 			rs[i] = res
 			continue
 		}
-		ask, at = append(ask, op), append(at, i)
+		ask, at, keys = append(ask, op), append(at, i), append(keys, key)
 	}
 	if len(ask) == 0 {
 		return rs
@@ -35,7 +37,7 @@ func (o *once) Do(ctx context.Context, ops []hostio.Op) []hostio.Result {
 	for k, res := range o.host.Do(ctx, ask) {
 		rs[at[k]] = res
 		if !res.TimedOut && len(res.Data) <= mostKept { // What timed out may be tried again.
-			o.answers[ask[k].Key()] = res
+			o.answers[keys[k]] = res
 		}
 	}
 	return rs
