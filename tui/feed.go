@@ -101,6 +101,11 @@ func (f *Feed) Measurement(m *facts.Measurement) error {
 	return f.put(report.Message{Measurement: m})
 }
 
+// Ladder takes the steps of a probe.
+func (f *Feed) Ladder(l *facts.Ladder) error {
+	return f.put(report.Message{Ladder: l})
+}
+
 // Rates are not shown.
 func (f *Feed) Rates(*report.Rates) error { return nil }
 

@@ -30,8 +30,8 @@ func damages(s *facts.Snapshot, all bool) []damage {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if slices.Contains([]string{"Schema", "Origin", "Taken", "Interval", "Elapsed", "Sources", "Gaps", "Measured"}, name) {
-			continue // How it was read, which is no fact.
+		if slices.Contains([]string{"Schema", "Origin", "Taken", "Interval", "Elapsed", "Sources", "Gaps", "Measured", "Ladders", "Peer"}, name) {
+			continue // How it was read and what probes add, which are no facts of this host.
 		}
 		w.walk(v.Field(i), name, nil)
 	}

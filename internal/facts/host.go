@@ -149,33 +149,3 @@ type Memory struct {
 	CgroupUsed  Opt[uint64] `json:"cgroup_current_bytes,omitzero"`
 	MaxMapCount Opt[int]    `json:"max_map_count,omitzero"`
 }
-
-// Measurement is what a probe saw, never whether it is good.
-type Measurement struct {
-	Probe      string        `json:"probe"`
-	Local      string        `json:"local"`
-	Remote     string        `json:"remote"`
-	Op         string        `json:"op"`
-	SizeBytes  int           `json:"size_bytes"`
-	Depth      int           `json:"depth"`
-	QPs        int           `json:"qps"`
-	Iterations int           `json:"iterations"`
-	Unit       string        `json:"unit"` // of the samples
-	Samples    []float64     `json:"samples"`
-	Histogram  *Histogram    `json:"histogram" jsonschema:"nullable"` // instead of samples, where there are too many
-	Moved      []CounterMove `json:"counters_moved"`
-	Error      *string       `json:"error" jsonschema:"nullable"` // why there is no figure
-}
-
-// Histogram counts samples by bucket, so that percentiles can be recomputed.
-type Histogram struct {
-	UpperBounds []float64 `json:"upper_bounds"` // inclusive, ascending, in the measurement's unit
-	Counts      []uint64  `json:"counts"`
-}
-
-// CounterMove is a counter that grew while a probe ran.
-type CounterMove struct {
-	Subject string `json:"subject"`
-	Name    string `json:"name"`
-	Delta   uint64 `json:"delta"`
-}

@@ -45,6 +45,9 @@ type Snapshot struct {
 	Memory    Memory        `json:"memory"`
 	CPU       CPU           `json:"cpu"`
 	Measured  []Measurement `json:"measured,omitempty"` // probes put their results here
+	Ladders   []Ladder      `json:"ladders,omitempty"`  // the same
+	// Peer is the far end of a pair, as it saw itself.
+	Peer *Snapshot `json:"peer,omitempty"`
 }
 
 // Origin says where a snapshot's facts come from.

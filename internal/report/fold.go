@@ -44,6 +44,12 @@ func (f *Fold) Measurement(m *facts.Measurement) error {
 	return nil
 }
 
+// Ladder implements Handler.
+func (f *Fold) Ladder(l *facts.Ladder) error {
+	f.doc.Ladders = append(f.doc.Ladders, wholeLadder(*l))
+	return nil
+}
+
 // Rates implements Handler. A document has no rates.
 func (f *Fold) Rates(*Rates) error { return nil }
 
@@ -134,6 +140,9 @@ func (d *Document) messages() []Message {
 	}
 	for i := range d.Measurements {
 		ms = append(ms, Message{Measurement: &d.Measurements[i]})
+	}
+	for i := range d.Ladders {
+		ms = append(ms, Message{Ladder: &d.Ladders[i]})
 	}
 	for i := range d.Checks {
 		ms = append(ms, Message{Result: &d.Checks[i]})

@@ -39,6 +39,9 @@ func (f Func) Snapshot(s *facts.Snapshot) error { return f(Message{Snapshot: s})
 // Measurement implements Handler.
 func (f Func) Measurement(m *facts.Measurement) error { return f(Message{Measurement: m}) }
 
+// Ladder implements Handler.
+func (f Func) Ladder(l *facts.Ladder) error { return f(Message{Ladder: l}) }
+
 // Rates implements Handler.
 func (f Func) Rates(r *Rates) error { return f(Message{Rates: r}) }
 

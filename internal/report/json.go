@@ -64,6 +64,12 @@ func (j *JSONL) Measurement(m *facts.Measurement) error {
 	return j.line(Message{Measurement: &whole})
 }
 
+// Ladder implements Handler.
+func (j *JSONL) Ladder(l *facts.Ladder) error {
+	whole := wholeLadder(*l)
+	return j.line(Message{Ladder: &whole})
+}
+
 // Rates implements Handler.
 func (j *JSONL) Rates(r *Rates) error {
 	whole := wholeRates(*r)

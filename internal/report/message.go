@@ -22,8 +22,9 @@ type Message struct {
 	Gap         *facts.Gap           `json:"gap,omitempty"`
 	Snapshot    *facts.Snapshot      `json:"snapshot,omitempty"`
 	Measurement *facts.Measurement   `json:"measurement,omitempty"`
-	Rates       *Rates               `json:"rates,omitempty"` // while a host is watched
-	Event       *Event               `json:"event,omitempty"` // of a period
+	Ladder      *facts.Ladder        `json:"ladder,omitempty"` // steps of a probe
+	Rates       *Rates               `json:"rates,omitempty"`  // while a host is watched
+	Event       *Event               `json:"event,omitempty"`  // of a period
 	Result      *checks.Result       `json:"result,omitempty"`
 	Diagnosis   *knowledge.Diagnosis `json:"diagnosis,omitempty"`
 	Host        *HostRow             `json:"host,omitempty"` // compare and sweep
@@ -140,6 +141,7 @@ type Handler interface {
 	Gap(*facts.Gap) error
 	Snapshot(*facts.Snapshot) error
 	Measurement(*facts.Measurement) error
+	Ladder(*facts.Ladder) error
 	Rates(*Rates) error
 	Event(*Event) error
 	Result(*checks.Result) error
@@ -161,6 +163,7 @@ type Document struct {
 	Diagnoses       []knowledge.Diagnosis `json:"diagnoses"`
 	Checks          []checks.Result       `json:"checks"`
 	Measurements    []facts.Measurement   `json:"measurements"`
+	Ladders         []facts.Ladder        `json:"ladders,omitempty"`  // of probes
 	Timeline        []Event               `json:"timeline,omitempty"` // of a period, oldest first
 	Snapshot        *facts.Snapshot       `json:"snapshot,omitempty"` // on request
 	Hosts           []HostRow             `json:"hosts"`
@@ -181,6 +184,8 @@ func (m Message) Send(h Handler) error {
 		return h.Snapshot(m.Snapshot)
 	case m.Measurement != nil:
 		return h.Measurement(m.Measurement)
+	case m.Ladder != nil:
+		return h.Ladder(m.Ladder)
 	case m.Rates != nil:
 		return h.Rates(m.Rates)
 	case m.Event != nil:

@@ -44,6 +44,11 @@ func wholeMeasurement(m facts.Measurement) facts.Measurement {
 	return m
 }
 
+func wholeLadder(l facts.Ladder) facts.Ladder {
+	l.Steps = list(l.Steps)
+	return l
+}
+
 func wholeSnapshot(s facts.Snapshot) facts.Snapshot {
 	s.Sources = list(s.Sources)
 	s.Units = slices.Clone(s.Units)

@@ -71,6 +71,9 @@ func sick() []Message {
 		{Gap: &facts.Gap{Source: facts.Ethtool, What: "ens6f0np0 ecn", Kind: facts.Denied, Detail: "EPERM"}},
 		{Gap: &facts.Gap{Source: facts.KernelLog, What: "/dev/kmsg", Kind: facts.Denied, Detail: "EPERM"}},
 		{Measurement: &facts.Measurement{Probe: "latency", Local: "mlx5_2/1", Remote: "gpu-018 mlx5_2/1", SizeBytes: 2}},
+		{Ladder: &facts.Ladder{Probe: "self", Local: "mlx5_2/1", Path: facts.Path{Transport: "RoCE v2", Service: "RC", SGIDIndex: facts.Some(3)},
+			Steps: []facts.ProbeStep{{Name: "open", Time: 2 * time.Millisecond}, {Name: "init", Error: &facts.StepError{Call: "ibv_modify_qp", Errno: 22, Name: "EINVAL", Text: "refused"}}},
+			End:   facts.ProbeEnd{Outcome: facts.Completed}}},
 		{Host: &HostRow{Host: "gpu-017", Origin: "live", Summary: "1 failure"}},
 	}
 	for i := range results {

@@ -52,7 +52,8 @@ func golden(t *testing.T, name, got string) {
 // healthy, bare and stopped are constructed.
 func healthy() []Message {
 	ms := sick()
-	r := []checks.Result{*ms[6].Result}
+	i := slices.IndexFunc(ms, func(m Message) bool { return m.Result != nil })
+	r := []checks.Result{*ms[i].Result}
 	sum := Summarize(r, nil, nil, checks.Warn)
 	return []Message{ms[0], {Result: &r[0]}, {Summary: &sum}}
 }
