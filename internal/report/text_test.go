@@ -71,7 +71,7 @@ func bare() []Message {
 
 // streams are the constructed runs that every format has a golden file of.
 func streams() map[string][]Message {
-	return map[string][]Message{"sick": sick(), "healthy": healthy(), "bare": bare(), "period": period(), "cut": sick()[:9]}
+	return map[string][]Message{"sick": sick(), "healthy": healthy(), "bare": bare(), "period": period(), "cut": sick()[:10]}
 }
 
 func TestGolden(t *testing.T) {
