@@ -52,6 +52,8 @@ var arrows = map[string]arrow{
 		"it keeps samples and replays them, whatever they say"},
 	"internal/anonymise": {[]string{"internal/flight", "internal/collect", "internal/hostio", "internal/facts"},
 		append(inputOutput, "io"), "it makes samples of samples"},
+	"internal/verbs": {nil, []string{"os/exec", "net", "net/http"},
+		"it measures through libibverbs and judges nothing; it alone imports C"},
 	"internal/fixture": {[]string{"internal/hostio"}, nil, "only tests import it"},
 	"cmd/rdmadoctor": {[]string{"internal/anonymise", "internal/flight", "internal/policy", "internal/baseline", "internal/settings", "tui", "internal/doctor", "internal/compare", "internal/recording", "internal/collect", "internal/hostio",
 		"internal/report", "internal/facts", "internal/counters", "internal/near", "knowledge", "checks"},
