@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,12 +29,15 @@ import (
 type Anonymiser struct {
 	key        key
 	known      map[string]bool // addresses and GUIDs as bytes
-	dictionary map[string]bool // names
+	dictionary map[string]bool // names of hosts, people and groups, and serial numbers
 	serials    map[string]bool // those of the dictionary that may be all digits
 	host       map[string]bool // the host's, to be replaced where only a host's can be
-	words      *regexp.Regexp  // any of the dictionary
-	// binaryWords is words for bytes, which have no bounds of words.
-	binaryWords *regexp.Regexp
+	processes  map[string]bool // names of programs
+	// words is any of the dictionary, marks those of it that stand for nothing
+	// else: serial numbers and names of hosts. programs is any of processes.
+	words, marks, programs *regexp.Regexp
+	// binaryMarks is marks for bytes, which have no bounds of words.
+	binaryMarks *regexp.Regexp
 	ready       bool
 }
 
@@ -45,7 +49,8 @@ func New(secret string) *Anonymiser {
 		k = make(key, 32)
 		_, _ = rand.Read(k) // It never fails (crypto/rand).
 	}
-	return &Anonymiser{key: k, known: map[string]bool{}, dictionary: map[string]bool{}, serials: map[string]bool{}, host: map[string]bool{}}
+	return &Anonymiser{key: k, known: map[string]bool{}, dictionary: map[string]bool{}, serials: map[string]bool{}, host: map[string]bool{},
+		processes: map[string]bool{}}
 }
 
 // Learn takes note of what one sample holds. All samples are learned before the
@@ -137,15 +142,35 @@ func (a *Anonymiser) replace(kind hostio.Kind, name string, data []byte) []byte 
 		return data
 	case !utf8.Valid(data):
 		return a.netlink(name, data)
-	case kind == hostio.System && name == "uname", strings.HasPrefix(name, "/proc/sys/kernel/") && strings.HasSuffix(name, "name"),
+	case kind == hostio.System && name == "uname":
+		return rewritten(data, func(u *hostio.Uname) { u.Nodename, u.Version = a.ofHost(u.Nodename), a.marked(u.Version) })
+	case kind == hostio.System && name == "ids":
+		return rewritten(data, func(ids *hostio.IDs) { ids.User = a.text(ids.User) })
+	case strings.HasPrefix(name, "/proc/sys/kernel/") && strings.HasSuffix(name, "name"),
 		strings.HasSuffix(name, "/node_desc"):
 		return []byte(a.ofHost(string(data)))
 	case strings.HasSuffix(name, "/status") && strings.HasPrefix(name, "/proc/"):
 		return []byte(inGroup(statusName, string(data), a.process))
 	case strings.HasSuffix(name, "/comm") && strings.HasPrefix(name, "/proc/"):
 		return []byte(a.process(strings.TrimRight(string(data), "\n")) + "\n")
+	case inControlGroup(name):
+		return []byte(a.controlGroup(string(data)))
+	case !namesStand(kind, name):
+		return []byte(a.marked(string(data)))
 	}
 	return []byte(a.text(string(data)))
+}
+
+// rewritten changes what an answer in JSON says. One in another form says
+// nothing.
+func rewritten[T any](data []byte, change func(*T)) []byte {
+	var v T
+	if json.Unmarshal(data, &v) != nil {
+		return []byte("{}")
+	}
+	change(&v)
+	out, _ := json.Marshal(v) // It was JSON.
+	return out
 }
 
 // ofHost replaces the host's name however short it is.
@@ -166,15 +191,28 @@ func (a *Anonymiser) Host(name string) string {
 	return a.word(name)
 }
 
-// keyText is the key of an op. What the kernel names a file is no name of
-// anyone, except for control groups.
+// keyText is the key of an op. Few files are named after somebody.
 func (a *Anonymiser) keyText(kind hostio.Kind, name string) string {
-	if kernels := strings.HasPrefix(name, "/sys/") && !strings.HasPrefix(name, "/sys/fs/cgroup"); !kernels && strings.HasPrefix(name, "/") {
-		if !strings.HasPrefix(name, "/proc/") {
-			name = a.text(name)
+	switch {
+	case strings.HasPrefix(name, cgroupRoot):
+		dir, file := path.Split(name)
+		if kind != hostio.ReadFile { // It is of a group itself.
+			dir, file = name, ""
 		}
+		name = cgroupRoot + a.controlGroup(strings.TrimPrefix(dir, cgroupRoot)) + file
+	case home.MatchString(name), strings.HasPrefix(name, "/etc/security/limits.d/"):
+		name = a.text(name)
 	}
 	return string(kind) + ":" + name
+}
+
+// kernels are the beginnings of paths where the kernel or the software names
+// things: a word there that is also somebody's name is not meant as that.
+var kernels = regexp.MustCompile(`^/(sys|proc|usr|lib|lib32|lib64|dev|etc/libibverbs\.d|etc/systemd|run)(/|$)`)
+
+// namesStand reports whether names of people and hosts can stand in an answer.
+func namesStand(kind hostio.Kind, name string) bool {
+	return kind == hostio.Environ || !kernels.MatchString(name) || name == "/proc/cmdline"
 }
 
 func opOf(key string) (hostio.Kind, string) {

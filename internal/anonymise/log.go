@@ -58,8 +58,20 @@ func (a *Anonymiser) logLine(line string) string {
 	for _, form := range processForms {
 		line = inGroup(form, line, a.process)
 	}
-	return a.text(line)
+	return a.without(line, a.words, a.programs)
 }
+
+// cgroupRoot is where control groups are.
+const cgroupRoot = "/sys/fs/cgroup/"
+
+// inControlGroup reports whether an answer names control groups.
+func inControlGroup(name string) bool {
+	return strings.HasPrefix(name, cgroupRoot) || strings.HasPrefix(name, "/proc/") && strings.HasSuffix(name, "/cgroup")
+}
+
+// controlGroup replaces the names in a path of control groups, of which many
+// are made of a program's.
+func (a *Anonymiser) controlGroup(s string) string { return a.without(s, a.words, a.programs) }
 
 // learnLog learns the processes that the log names.
 func (a *Anonymiser) learnLog(data string) {

@@ -130,8 +130,6 @@ func (a *Anonymiser) learnNetlink(name string, data []byte) {
 				a.learnNested(p, 4)
 			case typ == unix.RTM_NEWLINK && attr == unix.IFLA_VFINFO_LIST:
 				attributes(p, func(_ uint16, vf []byte) { attributes(vf, a.learnVF) })
-			case typ == unix.RTM_NEWLINK && attr == unix.IFLA_IFALIAS:
-				a.learnWord(strings.TrimRight(string(p), "\x00"))
 			}
 		})
 	})
@@ -176,6 +174,7 @@ func (a *Anonymiser) netlink(name string, data []byte) []byte {
 				copy(p, network(ip, a.key.ip(ip), length).AsSlice())
 			}
 		})
+		a.aliases(name, data)
 	} else {
 		for i := 0; i+8 <= len(data); i += 4 {
 			if binary.NativeEndian.Uint16(data[i:]) == 8 && a.known[string(data[i+4:i+8])] {
@@ -187,10 +186,24 @@ func (a *Anonymiser) netlink(name string, data []byte) []byte {
 	for i := 0; i < len(data); {
 		i += max(1, a.known6to16(data[i:]))
 	}
-	if a.binaryWords != nil {
-		data = a.binaryWords.ReplaceAllFunc(data, func(w []byte) []byte { return []byte(a.word(string(w))) })
+	if a.binaryMarks != nil {
+		data = a.binaryMarks.ReplaceAllFunc(data, func(w []byte) []byte { return []byte(a.word(string(w))) })
 	}
 	return data
+}
+
+// aliases replaces what people wrote beside a netdev's name, whatever it is.
+func (a *Anonymiser) aliases(name string, data []byte) {
+	each(name, data, func(typ uint16, body []byte) {
+		if typ != unix.RTM_NEWLINK || len(body) < unix.SizeofIfInfomsg {
+			return
+		}
+		attributes(body[unix.SizeofIfInfomsg:], func(attr uint16, p []byte) {
+			if attr == unix.IFLA_IFALIAS {
+				copy(p, a.key.word(string(p)))
+			}
+		})
+	})
 }
 
 // known6to16 replaces the identifier at the begin of b and tells its length.

@@ -19,9 +19,17 @@ var (
 	uuidForm   = regexp.MustCompile(`\b[0-9a-fA-F]{8}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{12}\b`)
 )
 
-// text replaces the identifiers in a text. Each form is looked for in what the
-// others left, so that nothing is replaced twice: a hole is kept in its place.
-func (a *Anonymiser) text(s string) string {
+// text replaces the identifiers and names in a text in which names can stand.
+func (a *Anonymiser) text(s string) string { return a.without(s, a.words) }
+
+// marked replaces the identifiers in a text of the kernel's, and what can be
+// nothing else than a serial number or a host's name.
+func (a *Anonymiser) marked(s string) string { return a.without(s, a.marks) }
+
+// without replaces the identifiers in a text and the words that any of the
+// expressions finds. Each form is looked for in what the others left, so that
+// nothing is replaced twice: a hole is kept in its place.
+func (a *Anonymiser) without(s string, words ...*regexp.Regexp) string {
 	var parts []string
 	replace := func(form *regexp.Regexp, with func(string) (string, bool)) {
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
@@ -39,8 +47,10 @@ func (a *Anonymiser) text(s string) string {
 	replace(groupsForm, a.groupsText)
 	replace(ip4Form, a.prefixText)
 	replace(plainForm, a.plainText)
-	if a.words != nil {
-		replace(a.words, func(f string) (string, bool) { return a.word(f), true })
+	for _, form := range words {
+		if form != nil {
+			replace(form, func(f string) (string, bool) { return a.word(f), true })
+		}
 	}
 	if len(parts) == 0 {
 		return s

@@ -36,20 +36,41 @@ func (a *Anonymiser) process(name string) string {
 	return a.word(name)
 }
 
-// learnProcess learns a process's name. Short ones, and those that are words
-// of the log, are replaced only where a process is named.
+// learnProcess learns a program's name. Such a name may be any word at all, so
+// it is replaced only where a process is named, and in the log and the names of
+// control groups where it is long and no word of theirs.
 func (a *Anonymiser) learnProcess(name string) {
-	if len(name) >= 5 && !ofNobody(name) && !collect.SpeaksOfRDMA(name) {
-		a.learnWord(name)
+	if len(name) >= 5 && !ofNobody(name) && !meansSomething(name) && !unitName.MatchString(name) {
+		a.processes[name] = true
 	}
 }
 
-// learnWord learns a name that stands for itself wherever it stands.
+// learnWord learns the name of a host, a user or a group.
 func (a *Anonymiser) learnWord(w string) {
 	w = strings.TrimSpace(w)
-	if len(w) >= 3 && len(w) <= 253 && !ofNobody(w) && utf8.ValidString(w) {
+	if len(w) >= 3 && len(w) <= 253 && !ofNobody(w) && !meansSomething(w) && utf8.ValidString(w) {
 		a.dictionary[w] = true
 	}
+}
+
+// vocabulary are the words with which limits.conf(5), unit files, control
+// groups and the settings of RDMA libraries say what they mean.
+var vocabulary = strings.Fields("soft hard memlock nofile unlimited infinity core data fsize nproc stack priority maxlogins " +
+	"system user users machine slice scope service session kubepods burstable besteffort guaranteed docker containerd podman libpod " +
+	"slurm job step task uid app cgroup cpu cpuset memory pids io blkio devices freezer perf_event net_cls net_prio hugetlb misc max min high low " +
+	"etc conf limits security driver all auto off enable disable true false yes roce device devices port ports group nccl ucx socket net network plugin tree ring algo")
+
+// plainWord is a word as sentences have them.
+var plainWord = regexp.MustCompile(`^[A-Z]?[a-z]+$`)
+
+// unitName is the name of a unit of systemd's, as control groups have it.
+var unitName = regexp.MustCompile(`\.(service|scope|slice|socket)$`)
+
+// meansSomething reports whether a word may stand for what it says rather than
+// for somebody: one of the vocabulary, or one that makes a line of the log
+// matter.
+func meansSomething(w string) bool {
+	return slices.Contains(vocabulary, strings.ToLower(w)) || collect.SpeaksOfRDMA(w)
 }
 
 // learnHost learns a host's name, whole and its parts.
@@ -79,22 +100,42 @@ func (a *Anonymiser) word(w string) string {
 	return a.key.word(w)
 }
 
-// compile makes one expression of all words, the longest first.
+// compile makes expressions of the words.
 func (a *Anonymiser) compile() {
-	var words []string
+	marks := map[string]bool{}
 	for w := range a.dictionary {
+		short, _, _ := strings.Cut(w, ".")
+		if a.serials[w] || a.host[w] || a.host[short] {
+			marks[w] = true
+		}
+	}
+	a.words, _ = anyOf(a.dictionary)
+	a.marks, a.binaryMarks = anyOf(marks)
+	programs := map[string]bool{}
+	for w := range a.processes {
+		if !plainWord.MatchString(w) { // "timeout" may be what the log says.
+			programs[w] = true
+		}
+	}
+	a.programs, _ = anyOf(programs)
+}
+
+// anyOf makes one expression of all words, the longest first, and one without
+// the bounds of words. Both are nil where there are none.
+func anyOf(set map[string]bool) (bounded, unbounded *regexp.Regexp) {
+	var words []string
+	for w := range set {
 		words = append(words, w)
 	}
 	if len(words) == 0 {
-		return
+		return nil, nil
 	}
 	slices.SortFunc(words, func(x, y string) int { return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y)) })
 	for i := range words {
 		words[i] = regexp.QuoteMeta(words[i])
 	}
 	any := "(?:" + strings.Join(words, "|") + ")"
-	a.words = regexp.MustCompile(`\b` + any + `\b`)
-	a.binaryWords = regexp.MustCompile(any)
+	return regexp.MustCompile(`\b` + any + `\b`), regexp.MustCompile(any)
 }
 
 var (
