@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/anonymise"
+	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/flight"
 	"github.com/rdmadoctor/rdmadoctor/internal/recording"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
@@ -19,13 +21,14 @@ func (p *program) anonymiseCommand() *cobra.Command {
 	var secret string
 	c := &cobra.Command{
 		Use:   "anonymise IN OUT",
-		Short: "make a recording that can be given away",
-		Long: `Anonymise copies a recording, or the folder of a flight recorder, with host
-names, addresses (IP, MAC, GID), GUIDs, serial numbers, user and process names
+		Short: "make a recording or report that can be given away",
+		Long: `Anonymise copies a recording, the folder of a flight recorder, or a report with
+a snapshot (check --json --snapshot), with host names, addresses (IP, MAC, GID), GUIDs, serial numbers, user and process names
 replaced by others, the same each time, and with only those lines of the kernel
 log that speak of RDMA, its hardware or a host in trouble. It is diagnosed as
 before. Names of devices, netdevs, drivers, firmware and services, PCI places
-and settings stay.
+and settings stay. A report is judged anew from its snapshot, without a policy
+or baseline, so that no sentence of the old one is in it.
 
 Each run replaces differently and nobody can turn that back. To keep recordings
 of several hosts comparable, give all the same --secret and keep it.`,
@@ -52,6 +55,8 @@ func (p *program) anonymise(ctx context.Context, in, out, secret string) error {
 	switch {
 	case src.flight != nil:
 		return p.anonymiseFlight(ctx, src.flight, out, secret)
+	case src.doc != nil:
+		return p.anonymiseReport(ctx, src, out, secret)
 	case src.replay == nil:
 		return usagef("rdmadoctor record -o FILE makes one", "%q is no recording", in)
 	case src.replay.Damage() != "":
@@ -142,5 +147,40 @@ func (p *program) anonymiseFlight(ctx context.Context, in *flight.Reader, out, s
 		return err
 	}
 	_ = os.Remove(out + "/writer")
+	return p.anonymised(out)
+}
+
+// anonymiseReport writes what is judged of the snapshot without names.
+func (p *program) anonymiseReport(ctx context.Context, src *source, out, secret string) error {
+	a := anonymise.New(secret)
+	if err := a.LearnSnapshot(src.doc.Snapshot); err != nil {
+		return err
+	}
+	if err := a.Ready(); err != nil {
+		return fmt.Errorf("anonymise: %w", err)
+	}
+	doc := *src.doc
+	var err error
+	if doc.Snapshot, err = a.Snapshot(doc.Snapshot); err != nil {
+		return err
+	}
+	doc.Host = a.Host(doc.Host)
+	var fold report.Fold
+	nameless := &source{label: src.label, origin: src.origin, doc: &doc}
+	opt := doctor.Options{Version: version, KeepSnapshot: true, FailOn: checks.Warn}
+	if err := nameless.judge(ctx, opt, &fold); err != nil {
+		return err
+	}
+	file, err := p.recordingFile(out)
+	if err != nil {
+		return err
+	}
+	defer file.discard()
+	if err := report.JSON(file, fold.Document()); err != nil {
+		return err
+	}
+	if err := file.keep(); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
 	return p.anonymised(out)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/fixture"
 	"github.com/rdmadoctor/rdmadoctor/internal/flight"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
@@ -90,7 +91,11 @@ func anonymised(t testing.TB, secret string, samples []flight.Sample) (*Anonymis
 // verdict is what the checks and the knowledge say, a line each, with subjects
 // and sentences as rename has them.
 func verdict(samples []flight.Sample, rename func(string) string) (lines []string) {
-	s := flight.Snapshot(context.Background(), samples...)
+	return judged(flight.Snapshot(context.Background(), samples...), rename)
+}
+
+// judged is verdict of a snapshot.
+func judged(s *facts.Snapshot, rename func(string) string) (lines []string) {
 	var results []checks.Result
 	checks.Run(s, checks.All(), checks.Options{}, func(r checks.Result) {
 		results = append(results, r)

@@ -77,14 +77,19 @@ func (a *Anonymiser) controlGroup(s string) string { return a.without(s, a.words
 func (a *Anonymiser) learnLog(data string) {
 	for rec := range strings.SplitSeq(data, "\x00") {
 		_, line, _ := strings.Cut(rec, ";")
-		if line, _, _ = strings.Cut(line, "\n"); !collect.SpeaksOfRDMA(line) {
-			continue
-		}
-		a.learnText(line)
-		for _, form := range processForms {
-			for _, m := range form.FindAllStringSubmatch(line, -1) {
-				a.learnProcess(m[1])
-			}
+		line, _, _ = strings.Cut(line, "\n")
+		a.learnLogLine(line)
+	}
+}
+
+func (a *Anonymiser) learnLogLine(line string) {
+	if !collect.SpeaksOfRDMA(line) {
+		return
+	}
+	a.learnText(line)
+	for _, form := range processForms {
+		for _, m := range form.FindAllStringSubmatch(line, -1) {
+			a.learnProcess(m[1])
 		}
 	}
 }
