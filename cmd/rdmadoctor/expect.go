@@ -60,16 +60,7 @@ func (s *source) once(ctx context.Context) *facts.Snapshot {
 
 // policy reads a policy file. Of several mistakes each gets a line on stderr.
 func (p *program) policy(path string) (*policy.Policy, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &usageError{fmt.Errorf("open policy %q: %w", path, cause(err)), "rdmadoctor policy init makes one from a good host"}
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, policy.MaxSize+1))
-	if err != nil {
-		return nil, &usageError{fmt.Errorf("read policy %q: %w", path, cause(err)), ""}
-	}
-	pol, err := policy.Parse(text)
+	pol, err := readPolicy(path)
 	var es policy.Errors
 	if !errors.As(err, &es) {
 		return pol, err
@@ -79,4 +70,18 @@ func (p *program) policy(path string) (*policy.Policy, error) {
 	}
 	return nil, usagef("docs/schema/policy.schema.json has all keys; rdmadoctor policy init writes a policy to start from",
 		"%s:%d: %s", path, es[0].Line, es[0].Message)
+}
+
+// readPolicy reads a policy. Mistakes in it are policy.Errors.
+func readPolicy(path string) (*policy.Policy, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("open policy %q: %w", path, cause(err)), "rdmadoctor policy init makes one from a good host"}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, policy.MaxSize+1))
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("read policy %q: %w", path, cause(err)), ""}
+	}
+	return policy.Parse(text)
 }

@@ -161,12 +161,16 @@ func closeObjects(v any) {
 	}
 }
 
-// schema FILE wants one JSON document that is a valid report.
+// schema FILE [NAME] wants one JSON document that is a valid report.
 func schema(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: schema FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: schema FILE [NAME]")
 	}
-	s, err := published("report.schema.json")
+	name := "report.schema.json"
+	if len(args) == 2 {
+		name = args[1] + ".schema.json"
+	}
+	s, err := published(name)
 	ts.Check(err)
 	ts.Check(valid(s, ts.ReadFile(args[0])))
 }

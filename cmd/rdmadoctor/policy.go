@@ -101,15 +101,20 @@ func (p *program) policyInit(ctx context.Context, from, file string) error {
 }
 
 func (p *program) policyCheckCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "check a policy file, with line numbers in what is wrong",
 		Long: `Check reads a policy file and says what is wrong with it, line by line. It exits
 0 when the file can be used and 64 when not. It looks at no host: that is
 rdmadoctor check --policy FILE.`,
-		Example: "  rdmadoctor policy check policy.yaml",
-		Args:    arguments(1, 1, "a policy file"),
+		Example: `  rdmadoctor policy check policy.yaml
+  rdmadoctor policy check --json policy.yaml`,
+		Args: arguments(1, 1, "a policy file"),
 		RunE: p.runs(func(_ context.Context, args []string) error {
+			if asJSON {
+				return p.policyCheck(args[0])
+			}
 			pol, err := p.policy(args[0])
 			if err != nil {
 				return err
@@ -118,4 +123,30 @@ rdmadoctor check --policy FILE.`,
 			return err
 		}),
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "write the result as JSON (docs/schema/policy-check.schema.json)")
+	return c
+}
+
+// policyCheck writes as JSON what is wrong with a policy file.
+func (p *program) policyCheck(file string) error {
+	c := report.PolicyCheck{SchemaVersion: report.SchemaVersion, File: file}
+	pol, err := readPolicy(file)
+	var mistakes policy.Errors
+	var unusable *usageError
+	switch {
+	case err == nil:
+		c.Valid, c.PolicyVersion, c.Demands = true, pol.Version, pol.Summary()
+	case errors.As(err, &mistakes):
+		p.code = report.ExitUsage
+		for _, m := range mistakes {
+			c.Mistakes = append(c.Mistakes, report.PolicyMistake{Line: m.Line, Message: m.Message})
+		}
+	case errors.As(err, &unusable):
+		p.code = report.ExitUsage
+		c.Error = &report.Error{Kind: report.UsageError, Message: unusable.Error(), Hint: unusable.hint}
+		p.complain(c.Error)
+	default:
+		return err
+	}
+	return c.JSON(p.out)
 }

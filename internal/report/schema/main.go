@@ -1,5 +1,5 @@
 // Command schema writes the JSON Schemas of the report, of its stream, of an
-// explanation and of a policy to docs/schema, from the Go types and their comments.
+// explanation, of a policy and of its check to docs/schema, from the Go types and their comments.
 package main
 
 import (
@@ -17,10 +17,11 @@ import (
 
 // files maps each schema's file in docs/schema to the type that it describes.
 var files = map[string]any{
-	"report.schema.json":  report.Document{},
-	"message.schema.json": report.Message{},
-	"explain.schema.json": report.Explanation{},
-	"policy.schema.json":  policy.Policy{},
+	"report.schema.json":       report.Document{},
+	"message.schema.json":      report.Message{},
+	"explain.schema.json":      report.Explanation{},
+	"policy.schema.json":       policy.Policy{},
+	"policy-check.schema.json": report.PolicyCheck{},
 }
 
 func main() {
