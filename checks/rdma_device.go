@@ -1,6 +1,12 @@
 package checks
 
-import "github.com/rdmadoctor/rdmadoctor/internal/facts"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+)
 
 var rdmaDevice = register(&Check{
 	ID:    "rdma-device",
@@ -40,7 +46,7 @@ var rdmaDevice = register(&Check{
 		if present, ok := s.RDMA.SubsystemPresent.Get(); ok && !present && withoutRDMA(s) {
 			p.Report(Finding{
 				Code: "kernel-without-rdma", Severity: severity, Subject: hostSubject, Confidence: Proved,
-				Message: "this kernel has no ib_core, neither as a module nor built in, so no RDMA device can appear",
+				Message: "this kernel has no ib_core, neither as a module nor built in, so no RDMA device can appear" + p.named(),
 				Evidence: []Evidence{{class, "absent"}, {"/proc/modules", "no ib_core"},
 					{moduleDir(s) + "modules.dep, modules.builtin", "no ib_core"}},
 				Params: params("kernel", kernel, "module", "ib_core"),
@@ -53,12 +59,29 @@ var rdmaDevice = register(&Check{
 		}
 		p.Report(Finding{
 			Code: "no-rdma-device", Severity: severity, Subject: hostSubject,
-			Message:  "the kernel shows no RDMA device of any kind",
+			Message:  "the kernel shows no RDMA device of any kind" + p.named(),
 			Evidence: []Evidence{{class, seen}},
 			Params:   params("kernel", kernel),
 		})
 	},
 })
+
+// named is the end of a sentence that says what should be here and is not.
+func (p *Pass) named() string {
+	names := slices.Compact(slices.Sorted(slices.Values(p.opt.Wanted)))
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return ": " + names[0] + " is wanted and not here"
+	case n > mostNamed:
+		return fmt.Sprintf(": %s and %d more are wanted and not here", strings.Join(names[:mostNamed], ", "), n-mostNamed)
+	}
+	return ": " + strings.Join(names, ", ") + " are wanted and not here"
+}
+
+// mostNamed is how many names a sentence has room for.
+const mostNamed = 4
 
 // withoutRDMA reports whether ib_core is proved to be no part of this kernel.
 func withoutRDMA(s *facts.Snapshot) bool {

@@ -126,6 +126,8 @@ func advise(s Summary, results []checks.Result, ds []knowledge.Diagnosis, rerr *
 		return Keep, "it works, but: " + unexplained(results)
 	case s.Pass == 0:
 		return NoIdea, blind(s, results)
+	case s.Unknown > s.Pass:
+		return Keep, fmt.Sprintf("nothing is known against it, but only %d of %s could look", s.Pass, plural(s.Pass+s.Unknown, "check"))
 	case s.Unknown > 0:
 		return Keep, fmt.Sprintf("%s passed, %d could not look", plural(s.Pass, "check"), s.Unknown)
 	}

@@ -48,7 +48,8 @@ func TestSummarize(t *testing.T) {
 		reason string // part of it, with $ its end
 	}{
 		{"healthy", rs(pass, skip), nil, nil, "", StatusPass, 0, Keep, "1 check passed"},
-		{"healthy, one blind", rs(pass, unknown), nil, nil, "", StatusPass, 0, Keep, "1 could not look"},
+		{"healthy, one blind", rs(pass, unknown), nil, nil, "", StatusPass, 0, Keep, "1 check passed, 1 could not look"},
+		{"mostly blind", rs(pass, unknown, unknown), nil, nil, "", StatusPass, 0, Keep, "nothing is known against it, but only 1 of 3 checks could look"},
 		{"warn", rs(pass, warn), ds(dWarn), nil, checks.Warn, StatusWarn, 1, Keep, "it works, but: title of memlock-low (mlx5_0/1)"},
 		{"warn, no page", rs(pass, warn), nil, nil, checks.Warn, StatusWarn, 1, Keep, "seen and wanted"},
 		{"warn, --fail-on fail", rs(pass, warn), ds(dWarn), nil, checks.Fail, StatusWarn, 0, Keep, "title of memlock-low"},

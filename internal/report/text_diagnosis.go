@@ -61,6 +61,12 @@ func (p *page) answer(d *knowledge.Diagnosis) {
 		p.blank()
 		p.para("   ", 3, d.Message)
 	}
+	// What to type comes first: whoever reads this at night acts before he asks
+	// why.
+	if len(d.Fix) > 0 {
+		p.part("Fix")
+		p.steps(d.Fix)
+	}
 	p.prose("Symptom", d.Symptom)
 	p.prose("Cause", d.Cause)
 	p.evidence(d.Evidence)
@@ -69,10 +75,6 @@ func (p *page) answer(d *knowledge.Diagnosis) {
 		for _, f := range cs {
 			p.para("     ", 7, strings.Join(nonEmpty(f.Code, f.Subject), "  "))
 		}
-	}
-	if len(d.Fix) > 0 {
-		p.part("Fix")
-		p.steps(d.Fix)
 	}
 	p.commands("Verify", d.Verify)
 	if !slices.Equal(d.Reproduce, d.Verify) {
