@@ -1,0 +1,390 @@
+//go:build cgo && linux && !noverbs
+
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/verbs/fakeverbs"
+)
+
+// second is far more than a fake device needs, and ends a test that hangs.
+const second = 10 * time.Second
+
+func load(t testing.TB, script string) *Library {
+	t.Helper()
+	l, err := Load(Options{Verbs: fakeverbs.Build(t, script)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// end is one end of a connection with all that it needs.
+type end struct {
+	ctx  *Context
+	pd   *PD
+	ch   *CompChannel
+	send *CQ
+	recv *CQ
+	mem  *Memory
+	mr   *MR
+	qp   *QP
+}
+
+func newEnd(t testing.TB, l *Library, typ QPType, access Access) *end {
+	t.Helper()
+	e := &end{}
+	var err error
+	must := func(step string) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+	}
+	e.ctx, err = l.Open("fake0")
+	must("open")
+	t.Cleanup(func() {
+		if err := e.ctx.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if err := e.mem.Close(); err != nil {
+			t.Errorf("close memory: %v", err)
+		}
+	})
+	e.pd, err = e.ctx.AllocPD()
+	must("PD")
+	e.ch, err = e.ctx.CreateCompChannel()
+	must("channel")
+	e.send, err = e.ctx.CreateCQ(1024, e.ch)
+	must("send CQ")
+	e.recv, err = e.ctx.CreateCQ(1024, e.ch)
+	must("receive CQ")
+	e.mem, err = l.Alloc(1 << 20)
+	must("memory")
+	e.mr, err = e.pd.RegMR(e.mem, 0, e.mem.Len(), access)
+	must("MR")
+	e.qp, err = e.pd.CreateQP(QPInit{Type: typ, SendCQ: e.send, RecvCQ: e.recv,
+		Caps: QPCaps{MaxSendWR: 512, MaxRecvWR: 512, MaxInlineData: 64}})
+	must("QP")
+	return e
+}
+
+// connect brings both ends to RTS.
+func connect(t testing.TB, a, b *end) {
+	t.Helper()
+	for _, p := range []struct{ from, to *end }{{a, b}, {b, a}} {
+		g, err := p.to.ctx.QueryGID(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.from.qp.ToInit(InitAttr{Port: 1, Access: AccessAll, QKey: 0x11111111}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.from.qp.ToRTR(RTRAttr{PathMTU: 1024, DestQPN: p.to.qp.Num(), MaxDestRdAtomic: 1, MinRNRTimer: 12,
+			AH: AHAttr{Port: 1, Global: true, DGID: g, SGIDIndex: 1, HopLimit: 64}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.from.qp.ToRTS(DefaultRTS()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func pair(t testing.TB, script string) (*end, *end) {
+	t.Helper()
+	l := load(t, script)
+	a, b := newEnd(t, l, RC, AccessAll), newEnd(t, l, RC, AccessAll)
+	connect(t, a, b)
+	return a, b
+}
+
+// do posts and waits.
+func (e *end) do(t testing.TB, w WR) WC {
+	t.Helper()
+	if err := e.qp.PostSend(w); err != nil {
+		t.Fatal(err)
+	}
+	wc, err := e.send.Wait(t.Context(), second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wc
+}
+
+func TestOperationsMoveData(t *testing.T) {
+	a, b := pair(t, "")
+	text := []byte("payload of the write")
+	copy(a.mem.Bytes(), text)
+	n := uint32(len(text))
+	if wc := a.do(t, WR{ID: 7, Op: OpRDMAWrite, MR: a.mr, Length: n, RemoteAddr: b.mr.Addr() + 100, RKey: b.mr.RKey()}); wc.ID != 7 || wc.Status != WCSuccess || wc.Opcode != WCRDMAWrite {
+		t.Errorf("write: %+v", wc)
+	}
+	if got := b.mem.Bytes()[100 : 100+n]; !bytes.Equal(got, text) {
+		t.Errorf("written: %q, want %q", got, text)
+	}
+	if wc := a.do(t, WR{ID: 8, Op: OpRDMARead, MR: a.mr, Offset: 4096, Length: n, RemoteAddr: b.mr.Addr() + 100, RKey: b.mr.RKey()}); wc.Status != WCSuccess || wc.Opcode != WCRDMARead {
+		t.Errorf("read: %+v", wc)
+	}
+	if got := a.mem.Bytes()[4096 : 4096+n]; !bytes.Equal(got, text) {
+		t.Errorf("read: %q, want %q", got, text)
+	}
+	if err := b.qp.PostRecv(9, b.mr, 8192, 64); err != nil {
+		t.Fatal(err)
+	}
+	if wc := a.do(t, WR{ID: 10, Op: OpSendImm, Imm: 0xfeed, MR: a.mr, Length: n, Inline: true}); wc.Status != WCSuccess || wc.Opcode != WCSend {
+		t.Errorf("send: %+v", wc)
+	}
+	wc, err := b.recv.WaitEvent(t.Context(), second)
+	if err != nil || wc.ID != 9 || wc.ByteLen != n || wc.Opcode != WCRecv || !wc.HasImm || wc.Imm != 0xfeed {
+		t.Errorf("receive: %+v %v", wc, err)
+	}
+	if got := b.mem.Bytes()[8192 : 8192+n]; !bytes.Equal(got, text) {
+		t.Errorf("received: %q, want %q", got, text)
+	}
+	b.mem.Bytes()[16384] = 5
+	for i, w := range []WR{{Op: OpFetchAdd, CompareAdd: 3}, {Op: OpCompSwap, CompareAdd: 8, Swap: 21}, {Op: OpCompSwap, CompareAdd: 8, Swap: 99}} {
+		w.MR, w.Length, w.RemoteAddr, w.RKey = a.mr, 8, b.mr.Addr()+16384, b.mr.RKey()
+		if wc := a.do(t, w); wc.Status != WCSuccess {
+			t.Fatalf("atomic %d: %+v", i, wc)
+		}
+		if got, want := a.mem.Bytes()[0], []byte{5, 8, 21}[i]; got != want {
+			t.Errorf("atomic %d gave %d, want %d", i, got, want)
+		}
+		if got, want := b.mem.Bytes()[16384], []byte{8, 21, 21}[i]; got != want {
+			t.Errorf("atomic %d left %d, want %d", i, got, want)
+		}
+	}
+}
+
+// What a responder must refuse, with the status and the event of it.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		access Access
+		wr     func(a, b *end) WR
+		want   WCStatus
+	}{
+		{"wrong rkey", AccessAll, func(a, b *end) WR { return WR{Op: OpRDMAWrite, RemoteAddr: b.mr.Addr(), RKey: b.mr.RKey() + 1} }, WCRemAccessErr},
+		{"stale rkey", AccessAll, func(a, b *end) WR {
+			w := WR{Op: OpRDMAWrite, RemoteAddr: b.mr.Addr(), RKey: b.mr.RKey()}
+			b.mr.Close()
+			return w
+		}, WCRemAccessErr},
+		{"out of range", AccessAll, func(a, b *end) WR {
+			return WR{Op: OpRDMAWrite, RemoteAddr: b.mr.Addr() + b.mr.Len() - 1, RKey: b.mr.RKey()}
+		}, WCRemAccessErr},
+		{"no REMOTE_READ", AccessLocalWrite | AccessRemoteWrite, func(a, b *end) WR { return WR{Op: OpRDMARead, RemoteAddr: b.mr.Addr(), RKey: b.mr.RKey()} }, WCRemAccessErr},
+		{"no REMOTE_WRITE", AccessLocalWrite | AccessRemoteRead, func(a, b *end) WR { return WR{Op: OpRDMAWrite, RemoteAddr: b.mr.Addr(), RKey: b.mr.RKey()} }, WCRemAccessErr},
+		{"no receive", AccessAll, func(a, b *end) WR { return WR{Op: OpSend} }, WCRNRRetryExcErr},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := load(t, "vendor-err 0x88\n")
+			a, b := newEnd(t, l, RC, AccessAll), newEnd(t, l, RC, c.access)
+			connect(t, a, b)
+			w := c.wr(a, b)
+			w.MR, w.Length = a.mr, 8
+			copy(a.mem.Bytes(), "overwrit")
+			wc := a.do(t, w)
+			if wc.Status != c.want || wc.VendorErr != 0x88 {
+				t.Errorf("got %v vendor error 0x%x, want %v 0x88", wc.Status, wc.VendorErr, c.want)
+			}
+			var we *WCError
+			if err := wc.Err(w.Op.String()); !errors.As(err, &we) || we.QPN != a.qp.Num() || !strings.Contains(err.Error(), c.want.String()) {
+				t.Errorf("error: %v", err)
+			}
+			if got := a.qp.State(); got != QPStateErr {
+				t.Errorf("requester's QP is %v, want ERR", got)
+			}
+			if !bytes.Equal(b.mem.Bytes()[:8], make([]byte, 8)) {
+				t.Errorf("canary changed: %q", b.mem.Bytes()[:8])
+			}
+			ev, err := b.ctx.AsyncEvent()
+			if c.want == WCRemAccessErr {
+				if err != nil || ev.Type != EventQPAccessErr || ev.QPN != b.qp.Num() || !ev.Type.OfQP() {
+					t.Errorf("event: %+v %v", ev, err)
+				}
+				_, err = b.ctx.AsyncEvent()
+			}
+			if !errors.Is(err, ErrNoEvent) {
+				t.Errorf("a further event: %v", err)
+			}
+		})
+	}
+}
+
+func TestUDSends(t *testing.T) {
+	l := load(t, "")
+	a, b := newEnd(t, l, UD, AccessAll), newEnd(t, l, UD, AccessAll)
+	connect(t, a, b)
+	if err := b.qp.PostRecv(1, b.mr, 0, 128); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.ctx.QueryGID(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ah, err := a.pd.CreateAH(AHAttr{Port: 1, Global: true, DGID: g, SGIDIndex: 1, HopLimit: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(a.mem.Bytes(), "datagram")
+	if wc := a.do(t, WR{Op: OpSend, MR: a.mr, Length: 8, AH: ah, RemoteQPN: b.qp.Num(), RemoteQKey: 0x11111111}); wc.Status != WCSuccess {
+		t.Errorf("send: %+v", wc)
+	}
+	wc, err := b.recv.Wait(t.Context(), second)
+	if err != nil || wc.ByteLen != 48 || !wc.HasGRH || wc.SrcQP != a.qp.Num() {
+		t.Errorf("receive: %+v %v", wc, err)
+	}
+	if got := string(b.mem.Bytes()[40:48]); got != "datagram" {
+		t.Errorf("received %q", got)
+	}
+}
+
+func TestFailuresKeepTheirErrno(t *testing.T) {
+	for script, want := range map[string]struct {
+		call string
+		err  syscall.Errno
+	}{
+		"fail alloc_pd ENOMEM":            {"ibv_alloc_pd", syscall.ENOMEM},
+		"fail create_comp_channel EMFILE": {"ibv_create_comp_channel", syscall.EMFILE},
+		"fail create_cq ENOMEM 2":         {"ibv_create_cq", syscall.ENOMEM},
+		"fail create_cq none":             {"ibv_create_cq", 0},
+		"limit-mr 4096":                   {"ibv_reg_mr", syscall.ENOMEM},
+		"max-inline 0":                    {"ibv_create_qp", syscall.EINVAL},
+		"limit-qp 0\nmax-qp 0":            {"ibv_create_qp", syscall.ENOMEM},
+		"fail open_device EACCES":         {"ibv_open_device", syscall.EACCES},
+		"fail open_device ENODEV":         {"ibv_open_device", syscall.ENXIO},
+	} {
+		l := load(t, script)
+		err := build(l)
+		var e *Errno
+		if !errors.As(err, &e) || e.Call != want.call || e.Errno != want.err {
+			t.Errorf("%q: %v, want %s %v", script, err, want.call, want.err)
+		}
+		if want.err != 0 && !errors.Is(err, want.err) {
+			t.Errorf("%q: errors.Is does not find %v in %v", script, want.err, err)
+		}
+	}
+	if live := Live(); len(live) > 0 {
+		t.Errorf("left open after failures: %v", live)
+	}
+}
+
+// build makes one of each and closes the device.
+func build(l *Library) error {
+	c, err := l.Open("fake0")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	pd, err := c.AllocPD()
+	if err != nil {
+		return err
+	}
+	ch, err := c.CreateCompChannel()
+	if err != nil {
+		return err
+	}
+	cq, err := c.CreateCQ(16, ch)
+	if err != nil {
+		return err
+	}
+	if _, err := c.CreateCQ(16, nil); err != nil {
+		return err
+	}
+	m, err := l.Alloc(8192)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if _, err := pd.RegMR(m, 1, 8191, AccessAll); err != nil {
+		return err
+	}
+	_, err = pd.CreateQP(QPInit{Type: RC, SendCQ: cq, Caps: QPCaps{MaxSendWR: 1, MaxInlineData: 16}})
+	return err
+}
+
+func TestCloseIsIdempotentAndChildrenFirst(t *testing.T) {
+	l := load(t, "")
+	for range 1000 {
+		if err := build(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := l.Open("fake0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pd, _ := c.AllocPD()
+	cq, _ := c.CreateCQ(16, nil)
+	qp, err := pd.CreateQP(QPInit{Type: RC, SendCQ: cq, Caps: QPCaps{MaxSendWR: 1, MaxRecvWR: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Live(); got[KindQP] != 1 || got[KindContext] != 1 {
+		t.Errorf("live: %v", got)
+	}
+	// The fake says EBUSY to a CQ that a QP uses.
+	if err := cq.Close(); err != nil {
+		t.Errorf("close CQ: %v", err)
+	}
+	if _, _, err := cq.Poll(); !errors.Is(err, ErrClosed) {
+		t.Errorf("poll of a closed CQ: %v", err)
+	}
+	if err := qp.ToErr(); !errors.Is(err, ErrClosed) {
+		t.Errorf("modify of a closed QP: %v", err)
+	}
+	for range 2 {
+		if err := errors.Join(qp.Close(), cq.Close(), pd.Close(), c.Close()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if live := Live(); len(live) > 0 {
+		t.Errorf("live: %v", live)
+	}
+}
+
+// A handle that cannot be closed is not forgotten.
+func TestFailedCloseIsSeen(t *testing.T) {
+	lib := fakeverbs.Build(t, "fail destroy_qp EBUSY")
+	l, err := Load(Options{Verbs: lib})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newEnd(t, l, RC, AccessAll)
+	err = a.ctx.Close()
+	if !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("close: %v, want EBUSY", err)
+	}
+	if got := Live(); got[KindQP] != 1 || got[KindContext] != 1 {
+		t.Errorf("live after a failed close: %v", got)
+	}
+	fakeverbs.Script(t, lib, "")
+	if _, err := l.Devices(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitEnds(t *testing.T) {
+	a, b := pair(t, "lie drop")
+	if err := a.qp.PostSend(WR{Op: OpRDMAWrite, MR: a.mr, Length: 8, RemoteAddr: b.mr.Addr(), RKey: b.mr.RKey()}); err != nil {
+		t.Fatal(err)
+	}
+	for name, wait := range map[string]func(context.Context, time.Duration) (WC, error){"polling": a.send.Wait, "asleep": a.send.WaitEvent} {
+		if _, err := wait(t.Context(), time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: deadline: %v", name, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		if _, err := wait(ctx, second); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: stop: %v", name, err)
+		}
+	}
+}
