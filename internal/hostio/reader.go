@@ -47,6 +47,10 @@ var spawn = sync.OnceValue(func() func(f func() error) error {
 	}
 })
 
+// OnLastingThread runs f on a thread that lives as long as the program: what
+// f forks with a parent death signal dies with the program, not before.
+func OnLastingThread(f func() error) error { return spawn()(f) }
+
 // startReader starts argv and waits for its greeting. It is in a process group
 // of its own, so that an interrupt key ends the parent only, which then ends
 // it.
