@@ -142,9 +142,8 @@ func reportBitErrors(p *Pass, port PortRef, n *facts.Netdev, errors, bits string
 	dir := "ethtool -S " + n.Name + " "
 	p.Report(Finding{
 		Code: "link-ber-high", Severity: severity, Subject: port.String(), Confidence: Likely, Where: port.Where(), Message: message,
-		Evidence: append([]Evidence{{dir + errors, lastOf(n.Ethtool[errors])}, {dir + bits, lastOf(n.Ethtool[bits])}},
-			opticEvidence(n)...),
-		Params: port.Params("netdev", n.Name, "counter", errors),
+		Evidence: []Evidence{{dir + errors, lastOf(n.Ethtool[errors])}, {dir + bits, lastOf(n.Ethtool[bits])}},
+		Params:   port.Params("netdev", n.Name, "counter", errors),
 	})
 }
 

@@ -88,11 +88,6 @@ func judgeLinkErrors(p *Pass, port PortRef, owners []*facts.Netdev) {
 			return
 		}
 		found = true
-		for _, owner := range owners {
-			if class == counters.Physical && (on == "" || on == owner.Name) {
-				evidence = append(evidence, opticEvidence(owner)...)
-			}
-		}
 		most := biggest(all)
 		f := Finding{
 			Code: code, Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where(), Evidence: evidence,

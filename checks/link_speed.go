@@ -106,7 +106,7 @@ func judgeNegotiation(p *Pass, port PortRef, n *facts.Netdev) {
 	if modes.MaxPartner > 0 {
 		evidence = append(evidence, Evidence{"ETHTOOL_A_LINKMODES_PEER " + n.Name, "fastest advertised: " + modes.MaxPartner.String()})
 	}
-	reportSpeed(p, port, speed, expected, severity, what, append(evidence, opticEvidence(n)...), "netdev", n.Name)
+	reportSpeed(p, port, speed, expected, severity, what, evidence, "netdev", n.Name)
 }
 
 func reportSpeed(p *Pass, port PortRef, speed, expected facts.BitsPerSecond, severity Severity, message string, evidence []Evidence, pairs ...string) {

@@ -54,21 +54,11 @@ func judgeOptic(p *Pass, port PortRef, n *facts.Netdev, o facts.Transceiver) {
 		return
 	}
 	f.Evidence = []Evidence{{"ethtool --module-info " + n.Name, fmt.Sprintf("%.2f degrees C, high alarm %.2f, high warning %.2f", now, alarm, warning)}}
-	f.Evidence = append(f.Evidence, opticEvidence(n)...)
 	f.Params = port.Params("netdev", n.Name)
 	p.Report(f)
 }
 
-// opticEvidence names the module or cable of a link, so that the one to change
-// is found.
-func opticEvidence(n *facts.Netdev) []Evidence {
-	o, ok := n.Transceiver.Get()
-	if !ok {
-		return nil
-	}
-	return []Evidence{{"module of " + n.Name, opticName(o)}}
-}
-
+// opticName tells a module or cable from others.
 func opticName(o facts.Transceiver) string {
 	s := o.Form
 	for _, part := range []struct{ what, value string }{{"", o.Vendor}, {"", o.Part}, {"serial ", o.Serial}} {

@@ -44,6 +44,7 @@ func run(s *facts.Snapshot, c *Check, opt Options, blocked map[*Check]bool) (Res
 	}
 	p := &Pass{snap: s, opt: opt, touched: map[facts.Source]bool{}, res: res}
 	c.Run(p)
+	NameEnds(s, &p.res)
 	slices.SortStableFunc(p.res.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Message, b.Message))

@@ -63,6 +63,7 @@ var arrows = map[string]arrow{
 		[]string{"C"}, "the program is made of the parts, and of no test or lab"},
 	"internal/report/schema": {[]string{"internal/policy", "internal/report", "knowledge", "checks", "internal/facts", "internal/counters", "internal/near"},
 		nil, "the generator of the schemas"},
+	"internal/goodhost": {[]string{"internal/facts"}, inputOutput, "only tests import it"},
 	"knowledge/index": {[]string{"knowledge", "checks", "internal/facts", "internal/counters", "internal/near"},
 		nil, "the generator of the list of pitfalls"},
 }

@@ -35,9 +35,9 @@ type Anonymiser struct {
 	processes  map[string]bool // names of programs
 	// words is any of the dictionary, marks those of it that stand for nothing
 	// else: serial numbers and names of hosts. programs is any of processes.
-	words, marks, programs *regexp.Regexp
+	words, marks, programs *wordSet
 	// binaryMarks is marks for bytes, which have no bounds of words.
-	binaryMarks *regexp.Regexp
+	binaryMarks *wordSet
 	ready       bool
 }
 
@@ -140,6 +140,8 @@ func (a *Anonymiser) replace(kind hostio.Kind, name string, data []byte) []byte 
 		return []byte(a.kernelLog(string(data)))
 	case keeps(kind, name):
 		return data
+	case kind == hostio.ReadFile && strings.HasPrefix(name, lldpDir):
+		return a.lldp(data)
 	case !utf8.Valid(data):
 		return a.netlink(name, data)
 	case kind == hostio.System && name == "uname":

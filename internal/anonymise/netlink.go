@@ -186,10 +186,7 @@ func (a *Anonymiser) netlink(name string, data []byte) []byte {
 	for i := 0; i < len(data); {
 		i += max(1, a.known6to16(data[i:]))
 	}
-	if a.binaryMarks != nil {
-		data = a.binaryMarks.ReplaceAllFunc(data, func(w []byte) []byte { return []byte(a.word(string(w))) })
-	}
-	return data
+	return []byte(a.binaryMarks.ReplaceAllStringFunc(string(data), a.word))
 }
 
 // aliases replaces what people wrote beside a netdev's name, whatever it is.

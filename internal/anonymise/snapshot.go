@@ -75,6 +75,17 @@ func (a *Anonymiser) field(name, text string) string {
 	switch name {
 	case "host.hostname", "devices.node_desc":
 		return a.ofHost(text)
+	case "netdevs.lldp.system_name":
+		return a.lldpName(text)
+	case "netdevs.lldp.chassis":
+		if is := a.marked(text); is != text {
+			return is
+		}
+		return a.lldpName(text)
+	case "netdevs.lldp.port_description":
+		return a.key.word(text)
+	case "netdevs.lldp.port":
+		return a.marked(text)
 	case "processes.comm", "self.comm":
 		return a.process(text)
 	case "log.text":

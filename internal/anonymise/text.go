@@ -29,9 +29,11 @@ func (a *Anonymiser) marked(s string) string { return a.without(s, a.marks) }
 // without replaces the identifiers in a text and the words that any of the
 // expressions finds. Each form is looked for in what the others left, so that
 // nothing is replaced twice: a hole is kept in its place.
-func (a *Anonymiser) without(s string, words ...*regexp.Regexp) string {
+func (a *Anonymiser) without(s string, words ...*wordSet) string {
 	var parts []string
-	replace := func(form *regexp.Regexp, with func(string) (string, bool)) {
+	replace := func(form interface {
+		ReplaceAllStringFunc(string, func(string) string) string
+	}, with func(string) (string, bool)) {
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
 			other, ok := with(found)
 			if !ok {
@@ -48,9 +50,7 @@ func (a *Anonymiser) without(s string, words ...*regexp.Regexp) string {
 	replace(ip4Form, a.prefixText)
 	replace(plainForm, a.plainText)
 	for _, form := range words {
-		if form != nil {
-			replace(form, func(f string) (string, bool) { return a.word(f), true })
-		}
+		replace(form, func(f string) (string, bool) { return a.word(f), true })
 	}
 	if len(parts) == 0 {
 		return s

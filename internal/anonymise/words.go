@@ -1,7 +1,6 @@
 package anonymise
 
 import (
-	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -100,7 +99,7 @@ func (a *Anonymiser) word(w string) string {
 	return a.key.word(w)
 }
 
-// compile makes expressions of the words.
+// compile makes sets of the words.
 func (a *Anonymiser) compile() {
 	marks := map[string]bool{}
 	for w := range a.dictionary {
@@ -109,33 +108,15 @@ func (a *Anonymiser) compile() {
 			marks[w] = true
 		}
 	}
-	a.words, _ = anyOf(a.dictionary)
-	a.marks, a.binaryMarks = anyOf(marks)
+	a.words = newWordSet(a.dictionary, true)
+	a.marks, a.binaryMarks = newWordSet(marks, true), newWordSet(marks, false)
 	programs := map[string]bool{}
 	for w := range a.processes {
 		if !plainWord.MatchString(w) { // "timeout" may be what the log says.
 			programs[w] = true
 		}
 	}
-	a.programs, _ = anyOf(programs)
-}
-
-// anyOf makes one expression of all words, the longest first, and one without
-// the bounds of words. Both are nil where there are none.
-func anyOf(set map[string]bool) (bounded, unbounded *regexp.Regexp) {
-	var words []string
-	for w := range set {
-		words = append(words, w)
-	}
-	if len(words) == 0 {
-		return nil, nil
-	}
-	slices.SortFunc(words, func(x, y string) int { return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y)) })
-	for i := range words {
-		words[i] = regexp.QuoteMeta(words[i])
-	}
-	any := "(?:" + strings.Join(words, "|") + ")"
-	return regexp.MustCompile(`\b` + any + `\b`), regexp.MustCompile(any)
+	a.programs = newWordSet(programs, true)
 }
 
 var (

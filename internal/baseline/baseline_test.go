@@ -1,50 +1,24 @@
 package baseline
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/goodhost"
 	"github.com/rdmadoctor/rdmadoctor/internal/settings"
 )
-
-// good is a constructed host with two RoCE devices.
-func good(t testing.TB) *facts.Snapshot {
-	t.Helper()
-	text, err := os.ReadFile("../settings/testdata/roce.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := new(facts.Snapshot)
-	if err := json.Unmarshal(text, s); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // line is a finding as the table writes it.
 func line(f checks.Finding) string { return fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Subject) }
 
 func TestChanges(t *testing.T) {
 	port := func(s *facts.Snapshot) *facts.Port { return &s.Devices[0].Ports[0] }
-	dcb := func(s *facts.Snapshot, change func(*facts.DCB)) {
-		d := s.Netdevs[0].DCB.Or(facts.DCB{})
-		change(&d)
-		s.Netdevs[0].DCB = facts.Some(d)
-	}
 	pfc := func(enabled uint8) func(*facts.Snapshot) {
-		return func(s *facts.Snapshot) {
-			dcb(s, func(d *facts.DCB) {
-				p := d.PFC.Or(facts.PFC{})
-				p.Enabled = enabled
-				d.PFC = facts.Some(p)
-			})
-		}
+		return func(s *facts.Snapshot) { goodhost.SetPFC(s, enabled) }
 	}
 	for _, tc := range []struct {
 		name   string
@@ -78,17 +52,17 @@ func TestChanges(t *testing.T) {
 		{"PFC off", pfc(0), checks.Warned, []string{"warn pfc-off mlx5_0/1"}},
 		{"PFC elsewhere", pfc(16), checks.Warned, []string{"warn changed-since-baseline eth2"}},
 		{"DSCP map", func(s *facts.Snapshot) {
-			dcb(s, func(d *facts.DCB) { d.Apps = []facts.App{{Selector: 5, Protocol: 26, Priority: 4}} })
+			goodhost.SetDCB(s, func(d *facts.DCB) { d.Apps = []facts.App{{Selector: 5, Protocol: 26, Priority: 4}} })
 		}, checks.Warned,
 			[]string{"warn changed-since-baseline eth2"}},
 		{"a whole DSCP map", func(s *facts.Snapshot) {
-			dcb(s, func(d *facts.DCB) {
+			goodhost.SetDCB(s, func(d *facts.DCB) {
 				for i := range 64 {
 					d.Apps = append(d.Apps, facts.App{Selector: 5, Protocol: 64 + i, Priority: 4})
 				}
 			})
 		}, checks.Warned, []string{"warn changed-since-baseline eth2"}},
-		{"trust", func(s *facts.Snapshot) { dcb(s, func(d *facts.DCB) { d.Trust = []string{"pcp"} }) }, checks.Warned,
+		{"trust", func(s *facts.Snapshot) { goodhost.SetDCB(s, func(d *facts.DCB) { d.Trust = []string{"pcp"} }) }, checks.Warned,
 			[]string{"warn changed-since-baseline eth2"}},
 		{"ECN off", func(s *facts.Snapshot) { s.Netdevs[0].ECN["roce_np/enable/3"] = 0 }, checks.Warned,
 			[]string{"warn ecn-off mlx5_0/1"}},
@@ -109,15 +83,15 @@ func TestChanges(t *testing.T) {
 			s.PCI = nil
 		}, checks.Unknown, nil},
 		{"a list that a gap hides", func(s *facts.Snapshot) {
-			dcb(s, func(d *facts.DCB) { d.Apps = nil })
+			goodhost.SetDCB(s, func(d *facts.DCB) { d.Apps = nil })
 			s.Gaps = []facts.Gap{{Source: facts.DCBNetlink, What: "route/dcb-ieee-get.eth2", Kind: facts.Denied, Detail: "EPERM"}}
 		}, checks.Unknown, nil},
 		{"nothing at all", func(s *facts.Snapshot) { *s = facts.Snapshot{} }, checks.Unknown, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			now := good(t)
+			now := goodhost.RoCE(t)
 			tc.change(now)
-			r := Changes(good(t), now)
+			r := Changes(goodhost.RoCE(t), now)
 			var got []string
 			for _, f := range r.Findings {
 				got = append(got, line(f))
@@ -157,11 +131,11 @@ func complete(t *testing.T, f checks.Finding) {
 
 // What was not read when the baseline was recorded is no change.
 func TestMoreIsReadNow(t *testing.T) {
-	before := good(t)
+	before := goodhost.RoCE(t)
 	before.Sources = []facts.Source{facts.SysfsRDMA}
 	before.Netdevs, before.PCI, before.Modules, before.CharDevs, before.Units, before.Routes = nil, nil, nil, nil, nil, nil
 	before.Userland, before.Kernel, before.Memory, before.Self, before.Host = facts.Userland{}, facts.KernelModules{}, facts.Memory{}, facts.Process{}, facts.Host{}
-	if r := Changes(before, good(t)); r.Status != checks.Passed || len(r.Findings) != 0 {
+	if r := Changes(before, goodhost.RoCE(t)); r.Status != checks.Passed || len(r.Findings) != 0 {
 		t.Errorf("%s %+v, want a pass", r.Status, r.Findings)
 	}
 	if r := Changes(&facts.Snapshot{}, &facts.Snapshot{}); r.Status == checks.Passed {
@@ -173,10 +147,10 @@ func TestMoreIsReadNow(t *testing.T) {
 // in the result, whichever it is.
 func TestEveryFieldIsCompared(t *testing.T) {
 	fields := 0
-	for _, thing := range settings.Things(good(t)) {
+	for _, thing := range settings.Things(goodhost.RoCE(t)) {
 		for field, value := range thing.Fields {
 			fields++
-			c := &comparison{before: good(t), now: good(t), result: &checks.Result{}, unread: map[string][]string{}}
+			c := &comparison{before: goodhost.RoCE(t), now: goodhost.RoCE(t), result: &checks.Result{}, unread: map[string][]string{}}
 			other := settings.Thing{Kind: thing.Kind, Name: thing.Name, Fields: map[string]string{field: value + "1"}}
 			c.changed(pair{&settings.Thing{Kind: thing.Kind, Name: thing.Name, Fields: map[string]string{field: value}}, &other})
 			if len(c.result.Findings) != 1 {
@@ -196,14 +170,14 @@ func TestEveryFieldIsCompared(t *testing.T) {
 }
 
 func TestWanted(t *testing.T) {
-	now := good(t)
+	now := goodhost.RoCE(t)
 	now.Devices[0].Name = "rocep59s0"
-	if got := Wanted(good(t), now); len(got) != 0 {
+	if got := Wanted(goodhost.RoCE(t), now); len(got) != 0 {
 		t.Errorf("%q of a host that works as it did, want none", got)
 	}
 	now.Devices[0].Ports[0].GIDs = nil
 	now.Devices = now.Devices[:1]
-	if got, want := Wanted(good(t), now), []string{"mlx5_1", "rocep59s0/1"}; !slices.Equal(got, want) {
+	if got, want := Wanted(goodhost.RoCE(t), now), []string{"mlx5_1", "rocep59s0/1"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // devlinkParams asks the drivers of RDMA NICs whether RDMA is switched on
-// (generic netlink family "devlink", DEVLINK_CMD_PARAM_GET; devlink-params.rst).
-// They answer from memory.
+// (generic netlink family "devlink", DEVLINK_CMD_PARAM_GET; devlink-params.rst),
+// which they answer from memory, and for the card's serial number.
 var _ = register(Collector{
 	Source: facts.Devlink,
 	After:  15, // PCI functions say whom to ask.
@@ -28,6 +28,9 @@ var _ = register(Collector{
 			asked++
 			for _, name := range rdmaParams {
 				askParam(b, f, name)
+			}
+			if !f.VF && !readsVPD[f.Driver.Or("")] {
+				askSerial(b, f)
 			}
 		}
 		b.run()

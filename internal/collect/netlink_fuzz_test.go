@@ -33,6 +33,7 @@ var bodyParsers = []func([]byte){
 	func(b []byte) { parseVFInfo(b) },
 	func(b []byte) { parseParam(b, "enable_roce") },
 	func(b []byte) { parseFEC(b) },
+	func(b []byte) { parseSerial(b) },
 }
 
 func FuzzNetlinkMessage(f *testing.F) {
@@ -48,7 +49,7 @@ func FuzzNetlinkMessage(f *testing.F) {
 		neighbourBody(f, unix.AF_INET, 2, 2, []byte{192, 0, 2, 1}, []byte{2, 0, 0, 0, 0, 1}),
 		nlDevice(f, 1, "rxe0", "roce", 1), nlPort(f, 1, 4, 5, "eth2"), nlResource(f, "rxe0"), nlStats(f, 1), nlChardev(f, "uverbs0", 14),
 		dcbBody(f, 1), linkModesBody(f),
-		vfBody(f, 2, 1000), paramBody(f, "enable_roce", false),
+		vfBody(f, 2, 1000), paramBody(f, "enable_roce", false), infoBody(f, "9C-9C", "B1"),
 		chainBody(f, "input", 1, 0), ruleBody(f, "input", append(toRoCE, verdict(0))...),
 		{0xff, 0xff, 0xff, 0xff}, {4, 0, 1, 0}, {0, 0, 0, 0},
 	}

@@ -101,6 +101,7 @@ func describeDevices(r *Reader, uverbs []string) {
 		attrIf(b, dir+"board_id", &d.BoardID, parseText)
 		attrIf(b, dir+"hca_type", &d.HCAType, parseText)
 		attrIf(b, dir+"hw_rev", &d.HWRev, parseText)
+		attrIf(b, dir+"serial", &d.Serial, parseText)
 		attrIf(b, dir+"device/numa_node", &d.NUMANode, parseInt)
 		// The class link goes through the PCI function also where "device" is
 		// something on it, such as a subfunction.

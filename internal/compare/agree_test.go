@@ -1,9 +1,7 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,23 +9,17 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/goodhost"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
 // alike are n constructed hosts that are the same but for what must differ:
 // names, GUIDs and addresses.
-func alike(t testing.TB, file string, n int) []Host {
+func alike(t testing.TB, good func(testing.TB) *facts.Snapshot, n int) []Host {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var hosts []Host
 	for i := range n {
-		s := new(facts.Snapshot)
-		if err := json.Unmarshal(text, s); err != nil {
-			t.Fatal(err)
-		}
+		s := good(t)
 		s.Host.Hostname = string(rune('a' + i))
 		for j := range s.Devices {
 			s.Devices[j].NodeGUID = facts.Some(fmt.Sprintf("9c63:c003:%04x:%04x", i+1, j))
@@ -44,30 +36,11 @@ func alike(t testing.TB, file string, n int) []Host {
 	return hosts
 }
 
-const (
-	roceHost = "../settings/testdata/roce.json"
-	ibHost   = "testdata/ib.json"
+// The hosts to start from.
+var (
+	roceHost = goodhost.RoCE
+	ibHost   = goodhost.InfiniBand
 )
-
-func setDCB(s *facts.Snapshot, change func(*facts.DCB)) {
-	d := s.Netdevs[0].DCB.Or(facts.DCB{})
-	change(&d)
-	s.Netdevs[0].DCB = facts.Some(d)
-}
-
-func setPFC(s *facts.Snapshot, enabled uint8) {
-	setDCB(s, func(d *facts.DCB) {
-		p := d.PFC.Or(facts.PFC{})
-		p.Enabled = enabled
-		d.PFC = facts.Some(p)
-	})
-}
-
-func setConfig(s *facts.Snapshot, change func(*facts.PCIConfig)) {
-	c := s.PCI[0].Config.Or(facts.PCIConfig{})
-	change(&c)
-	s.PCI[0].Config = facts.Some(c)
-}
 
 func port(s *facts.Snapshot) *facts.Port { return &s.Devices[0].Ports[0] }
 
@@ -83,7 +56,7 @@ func vlan(s *facts.Snapshot, id int) {
 
 var differences = []struct {
 	name   string
-	file   string
+	good   func(testing.TB) *facts.Snapshot
 	all    func(*facts.Snapshot) // done to every host before
 	change func(*facts.Snapshot) // done to the last one
 	want   string                // severity, code, subject of the pair, without the hosts
@@ -101,13 +74,13 @@ var differences = []struct {
 	{"PCIe speed", ibHost, nil, func(s *facts.Snapshot) { s.PCI[0].CurrentSpeed = facts.Some(16.0) }, "warn pcie-speed-degraded mlx5_0/1"},
 	{"IOMMU", ibHost, nil, func(s *facts.Snapshot) { s.PCI[0].IOMMUType = facts.Some("DMA") }, "warn odd-one-out mlx5_0/1"},
 	{"read request", ibHost, nil, func(s *facts.Snapshot) {
-		setConfig(s, func(c *facts.PCIConfig) { c.MaxReadRequest = facts.Some(512) })
+		goodhost.SetConfig(s, func(c *facts.PCIConfig) { c.MaxReadRequest = facts.Some(512) })
 	}, "warn odd-one-out mlx5_0/1"},
 	{"payload", ibHost, nil, func(s *facts.Snapshot) {
-		setConfig(s, func(c *facts.PCIConfig) { c.MaxPayload = facts.Some(256) })
+		goodhost.SetConfig(s, func(c *facts.PCIConfig) { c.MaxPayload = facts.Some(256) })
 	}, "warn odd-one-out mlx5_0/1"},
 	{"relaxed ordering", ibHost, nil, func(s *facts.Snapshot) {
-		setConfig(s, func(c *facts.PCIConfig) { c.RelaxedOrdering = facts.Some(false) })
+		goodhost.SetConfig(s, func(c *facts.PCIConfig) { c.RelaxedOrdering = facts.Some(false) })
 	}, "warn odd-one-out mlx5_0/1"},
 	{"NUMA node", ibHost, nil, func(s *facts.Snapshot) { s.PCI[0].NUMANode = facts.Some(1) }, "warn odd-one-out mlx5_0/1"},
 	{"lanes", ibHost, nil, func(s *facts.Snapshot) { port(s).Width = facts.Some(2) }, "warn link-width-degraded mlx5_0/1"},
@@ -120,19 +93,19 @@ var differences = []struct {
 	{"active MTU", ibHost, nil, func(s *facts.Snapshot) { port(s).ActiveMTU = facts.Some(2048) }, "warn odd-one-out mlx5_0/1"},
 	{"FEC", roceHost, nil, func(s *facts.Snapshot) { s.Netdevs[0].FEC = facts.Some("BaseR") }, "warn link-fec-mismatch mlx5_0/1"},
 	{"MTU", roceHost, nil, func(s *facts.Snapshot) { s.Netdevs[0].MTU = facts.Some(1500) }, "fail mtu-mismatch mlx5_0/1"},
-	{"PFC off", roceHost, nil, func(s *facts.Snapshot) { setPFC(s, 0) }, "warn pfc-mismatch mlx5_0/1"},
-	{"PFC elsewhere", roceHost, nil, func(s *facts.Snapshot) { setPFC(s, 16) }, "warn pfc-mismatch mlx5_0/1"},
-	{"several with PFC", roceHost, nil, func(s *facts.Snapshot) { setPFC(s, 24) }, "warn pfc-mismatch mlx5_0/1"},
+	{"PFC off", roceHost, nil, func(s *facts.Snapshot) { goodhost.SetPFC(s, 0) }, "warn pfc-mismatch mlx5_0/1"},
+	{"PFC elsewhere", roceHost, nil, func(s *facts.Snapshot) { goodhost.SetPFC(s, 16) }, "warn pfc-mismatch mlx5_0/1"},
+	{"several with PFC", roceHost, nil, func(s *facts.Snapshot) { goodhost.SetPFC(s, 24) }, "warn pfc-mismatch mlx5_0/1"},
 	{"global pause", roceHost, nil, func(s *facts.Snapshot) { s.Netdevs[0].Pause = facts.Some(facts.Pause{RX: true, TX: true}) },
 		"warn odd-one-out mlx5_0/1"},
-	{"trust", roceHost, nil, func(s *facts.Snapshot) { setDCB(s, func(d *facts.DCB) { d.Trust = []string{"pcp"} }) }, "warn odd-one-out mlx5_0/1"},
+	{"trust", roceHost, nil, func(s *facts.Snapshot) { goodhost.SetDCB(s, func(d *facts.DCB) { d.Trust = []string{"pcp"} }) }, "warn odd-one-out mlx5_0/1"},
 	{"DSCP map", roceHost, nil, func(s *facts.Snapshot) {
-		setDCB(s, func(d *facts.DCB) { d.Apps = []facts.App{{Selector: 5, Protocol: 26, Priority: 4}} })
+		goodhost.SetDCB(s, func(d *facts.DCB) { d.Apps = []facts.App{{Selector: 5, Protocol: 26, Priority: 4}} })
 	},
 		"warn dscp-map-mismatch mlx5_0/1"},
-	{"DSCP map missing", roceHost, nil, func(s *facts.Snapshot) { setDCB(s, func(d *facts.DCB) { d.Apps = nil }) }, "warn dscp-map-mismatch mlx5_0/1"},
+	{"DSCP map missing", roceHost, nil, func(s *facts.Snapshot) { goodhost.SetDCB(s, func(d *facts.DCB) { d.Apps = nil }) }, "warn dscp-map-mismatch mlx5_0/1"},
 	{"ETS", roceHost, nil, func(s *facts.Snapshot) {
-		setDCB(s, func(d *facts.DCB) {
+		goodhost.SetDCB(s, func(d *facts.DCB) {
 			e := d.ETS.Or(facts.ETS{})
 			e.Bandwidth[0] = 90
 			d.ETS = facts.Some(e)
@@ -175,7 +148,7 @@ func TestDifferences(t *testing.T) {
 	for _, tc := range differences {
 		for _, n := range []int{2, 3} {
 			t.Run(fmt.Sprintf("%s of %d", tc.name, n), func(t *testing.T) {
-				hosts := alike(t, tc.file, n)
+				hosts := alike(t, tc.good, n)
 				for _, h := range hosts {
 					if tc.all != nil {
 						tc.all(h.Snapshot)

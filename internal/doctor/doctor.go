@@ -154,6 +154,7 @@ func judge(full, snap *facts.Snapshot, cs []*checks.Check, opt Options, each fun
 		each(r)
 	})
 	for _, r := range beside {
+		checks.NameEnds(full, &r)
 		each(r)
 	}
 	return names

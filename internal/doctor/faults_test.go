@@ -7,6 +7,7 @@ import (
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/goodhost"
 )
 
 const (
@@ -57,7 +58,7 @@ var unambiguous = []struct {
 		s.Modules = slices.DeleteFunc(s.Modules, func(m facts.Module) bool { return m.Name == "rdma_ucm" })
 		s.CharDevs = slices.DeleteFunc(s.CharDevs, func(c facts.CharDev) bool { return c.Kind == "rdma_cm" })
 	}},
-	{"PFC beside RoCE's priority", roceHost, "dscp-map-mismatch", func(s *facts.Snapshot) { setPFC(s, 1<<5) }},
+	{"PFC beside RoCE's priority", roceHost, "dscp-map-mismatch", func(s *facts.Snapshot) { goodhost.SetPFC(s, 1<<5) }},
 	{"no receive buffers", roceHost, "receive-not-ready", func(s *facts.Snapshot) { s.Devices[0].Ports[0].HWCounters["out_of_buffer"] = grows(9000) }},
 	{"loss", roceHost, "loss-retransmit", func(s *facts.Snapshot) { s.Devices[0].Ports[0].HWCounters["packet_seq_err"] = grows(9000) }},
 	{"storm", roceHost, "pfc-storm", func(s *facts.Snapshot) { s.Netdevs[0].Ethtool["tx_pause_storm_error_events"] = grows(3) }},
@@ -78,21 +79,13 @@ func charDev(s *facts.Snapshot) *facts.CharDev {
 	return &s.CharDevs[slices.IndexFunc(s.CharDevs, func(c facts.CharDev) bool { return c.Kind == "uverbs" })]
 }
 
-func setPFC(s *facts.Snapshot, enabled uint8) {
-	dcb, _ := s.Netdevs[0].DCB.Get()
-	pfc, _ := dcb.PFC.Get()
-	pfc.Enabled = enabled
-	dcb.PFC = facts.Some(pfc)
-	s.Netdevs[0].DCB = facts.Some(dcb)
-}
-
 // legitimate are settings that are right on other hosts, so that without a
 // baseline they are information at most.
 var legitimate = []struct {
 	name, host string
 	do         func(s *facts.Snapshot)
 }{
-	{"PFC off", roceHost, func(s *facts.Snapshot) { setPFC(s, 0) }},
+	{"PFC off", roceHost, func(s *facts.Snapshot) { goodhost.SetPFC(s, 0) }},
 	{"ECN off", roceHost, func(s *facts.Snapshot) {
 		for name := range s.Netdevs[0].ECN {
 			s.Netdevs[0].ECN[name] = 0

@@ -46,6 +46,30 @@ type Netdev struct {
 	ExtState    Opt[string]      `json:"link_ext_state,omitzero"` // why the link is down (ETHTOOL_A_LINKSTATE_EXT_STATE)
 	Sysctl      map[string]int   `json:"sysctl,omitempty"`        // effective rp_filter, arp_ignore, arp_announce, arp_filter: the larger of all and X
 	ECN         map[string]int   `json:"ecn,omitempty"`           // "roce_np/enable/3" and the like, where the driver shows them
+	// LLDP are the neighbours on the link that the host's own agent heard, as
+	// systemd-networkd keeps them.
+	LLDP []LLDPNeighbor `json:"lldp,omitempty"`
+}
+
+// LLDPNeighbor is one port that sends LLDP frames (IEEE 802.1AB) on a link: the
+// far end, or what a bridge between lets through. What the frame lacks is empty.
+type LLDPNeighbor struct {
+	Chassis string `json:"chassis"`                    // chassis ID, a MAC address mostly
+	Port    string `json:"port"`                       // port ID, as the sender calls it
+	About   string `json:"port_description,omitempty"` // what its administrator or maker says of the port
+	System  string `json:"system_name,omitempty"`
+}
+
+// String names the neighbour as its administrator would: "leaf3 Ethernet12".
+func (n LLDPNeighbor) String() string {
+	name, port := n.System, n.Port
+	if name == "" {
+		name = n.Chassis
+	}
+	if n.About != "" && n.About != port {
+		port += " (" + n.About + ")"
+	}
+	return name + " port " + port
 }
 
 // Address is one IP address of a netdev.

@@ -27,6 +27,9 @@ type PCIFunction struct {
 	// "enable_iwarp" (devlink-params), as the driver was or will be started with.
 	DevlinkParams map[string]bool `json:"devlink_params,omitempty"`
 	RoCEEnable    Opt[bool]       `json:"roce_enable,omitzero"` // the switch of that name that OFED's mlx5 has in sysfs
+	// Serial is the board's serial number, else the chip's
+	// (DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER, DEVLINK_ATTR_INFO_SERIAL_NUMBER).
+	Serial Opt[string] `json:"serial_number,omitzero"`
 	// VirtualFunctions is what a physical function has set for its virtual ones.
 	VirtualFunctions []VirtualFunction `json:"virtual_functions,omitempty"`
 

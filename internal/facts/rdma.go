@@ -45,13 +45,14 @@ type Device struct {
 	NodeGUID        Opt[string]      `json:"node_guid,omitzero"` // "9c9c:b3ff:fe68:9770", as sysfs prints it
 	SysImageGUID    Opt[string]      `json:"sys_image_guid,omitzero"`
 	NodeDesc        Opt[string]      `json:"node_desc,omitzero"`
-	PCI             Opt[string]      `json:"pci,omitzero"`        // address of the PCI function; software devices have none
-	NUMANode        Opt[int]         `json:"numa_node,omitzero"`  // -1: the platform does not say
-	Uverbs          Opt[string]      `json:"uverbs,omitzero"`     // "uverbs0"
-	NetnsNetdevs    []string         `json:"netdevs,omitempty"`   // netdevs of the PCI function seen in this namespace
-	Resources       map[string]Usage `json:"resources,omitempty"` // "qp", "cq", "mr", "pd", "cm_id", "ctx", "srq" (RDMA_NLDEV_CMD_RES_GET)
-	Ports           []Port           `json:"ports,omitempty"`     // by Number
-	ParentType      Opt[string]      `json:"link_type,omitzero"`  // "rxe", "siw" for devices made with rdma link add
+	Serial          Opt[string]      `json:"serial_number,omitzero"` // serial, of hfi1 and qib
+	PCI             Opt[string]      `json:"pci,omitzero"`           // address of the PCI function; software devices have none
+	NUMANode        Opt[int]         `json:"numa_node,omitzero"`     // -1: the platform does not say
+	Uverbs          Opt[string]      `json:"uverbs,omitzero"`        // "uverbs0"
+	NetnsNetdevs    []string         `json:"netdevs,omitempty"`      // netdevs of the PCI function seen in this namespace
+	Resources       map[string]Usage `json:"resources,omitempty"`    // "qp", "cq", "mr", "pd", "cm_id", "ctx", "srq" (RDMA_NLDEV_CMD_RES_GET)
+	Ports           []Port           `json:"ports,omitempty"`        // by Number
+	ParentType      Opt[string]      `json:"link_type,omitzero"`     // "rxe", "siw" for devices made with rdma link add
 }
 
 // Usage is a current count and, where the kernel tells it, the maximum.

@@ -91,6 +91,7 @@ const (
 	RDMACgroup   Source = "rdma-cgroup"   // rdma.max, rdma.current
 	LibraryConf  Source = "library-conf"  // /etc/nccl.conf, /etc/ucx/ucx.conf
 	ConfigFS     Source = "configfs-cma"  // /sys/kernel/config/rdma_cm
+	LLDPFiles    Source = "lldp"          // /run/systemd/netif/lldp
 
 	RecordingFile Source = "recording" // the recording itself, where it was cut off
 )

@@ -3,7 +3,6 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,35 +12,8 @@ import (
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/goodhost"
 )
-
-// roce is a constructed host with two RoCE devices.
-func roce(t testing.TB) *facts.Snapshot {
-	t.Helper()
-	text, err := os.ReadFile("../settings/testdata/roce.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := new(facts.Snapshot)
-	if err := json.Unmarshal(text, s); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func setDCB(s *facts.Snapshot, change func(*facts.DCB)) {
-	d := s.Netdevs[0].DCB.Or(facts.DCB{})
-	change(&d)
-	s.Netdevs[0].DCB = facts.Some(d)
-}
-
-func setPFC(s *facts.Snapshot, enabled uint8) {
-	setDCB(s, func(d *facts.DCB) {
-		p := d.PFC.Or(facts.PFC{})
-		p.Enabled = enabled
-		d.PFC = facts.Some(p)
-	})
-}
 
 func TestJudge(t *testing.T) {
 	port := "version: 1\nports:\n  - match: mlx5_0\n    "
@@ -70,7 +42,7 @@ func TestJudge(t *testing.T) {
 		{"MTU not read", port + "mtu: 9000", func(s *facts.Snapshot) { s.Netdevs[0].MTU = facts.Opt[int]{} }, checks.Unknown, nil},
 		{"netdev not read", port + "mtu: 9000", func(s *facts.Snapshot) { s.Netdevs = nil }, checks.Unknown, nil},
 		{"PFC", port + "pfc: 3", nil, checks.Passed, nil},
-		{"PFC off", port + "pfc: [3]\n    dscp: {26: 3}", func(s *facts.Snapshot) { setPFC(s, 0) }, checks.Failed, []string{"fail pfc-off mlx5_0/1"}},
+		{"PFC off", port + "pfc: [3]\n    dscp: {26: 3}", func(s *facts.Snapshot) { goodhost.SetPFC(s, 0) }, checks.Failed, []string{"fail pfc-off mlx5_0/1"}},
 		{"PFC other", port + "pfc: [4]", nil, checks.Failed, []string{"fail pfc-mismatch mlx5_0/1"}},
 		{"PFC unwanted", port + "pfc: []", nil, checks.Failed, []string{"fail pfc-mismatch mlx5_0/1"}},
 		{"PFC not read", port + "pfc: [3]", func(s *facts.Snapshot) { s.Netdevs[0].DCB = facts.Opt[facts.DCB]{} }, checks.Unknown, nil},
@@ -78,7 +50,7 @@ func TestJudge(t *testing.T) {
 		{"DSCP other", port + "dscp: {26: 4}", nil, checks.Failed, []string{"fail dscp-map-mismatch mlx5_0/1"}},
 		{"DSCP without entry", port + "dscp: {48: 6}", nil, checks.Failed, []string{"fail dscp-map-mismatch mlx5_0/1"}},
 		{"trust", port + "trust: pcp", nil, checks.Failed, []string{"fail policy-mismatch mlx5_0/1"}},
-		{"trust not read", port + "trust: pcp", func(s *facts.Snapshot) { setDCB(s, func(d *facts.DCB) { d.Trust = nil }) }, checks.Unknown, nil},
+		{"trust not read", port + "trust: pcp", func(s *facts.Snapshot) { goodhost.SetDCB(s, func(d *facts.DCB) { d.Trust = nil }) }, checks.Unknown, nil},
 		{"ECN", port + "pfc: [3]\n    ecn: on", nil, checks.Passed, nil},
 		{"ECN off", port + "ecn: on", func(s *facts.Snapshot) { s.Netdevs[0].ECN["roce_rp/enable/3"] = 0 }, checks.Warned, []string{"warn ecn-off mlx5_0/1"}},
 		{"ECN unwanted", port + "ecn: off", nil, checks.Warned, []string{"warn policy-mismatch mlx5_0/1", "warn policy-mismatch mlx5_0/1"}},
@@ -107,7 +79,7 @@ func TestJudge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := roce(t)
+			s := goodhost.RoCE(t)
 			if tc.change != nil {
 				tc.change(s)
 			}
@@ -148,7 +120,7 @@ func TestWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Wanted(roce(t)), []string{"mlx5_0/1"}; !slices.Equal(got, want) {
+	if got, want := p.Wanted(goodhost.RoCE(t)), []string{"mlx5_0/1"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p = &Policy{Devices: &Devices{Count: 2}}
@@ -160,7 +132,7 @@ func TestWanted(t *testing.T) {
 // A host fulfils the policy that was made from it, whatever it is like, and the
 // file can be read.
 func TestHostFulfilsItsOwnPolicy(t *testing.T) {
-	snaps := map[string]*facts.Snapshot{"roce": roce(t)}
+	snaps := map[string]*facts.Snapshot{"roce": goodhost.RoCE(t)}
 	files, err := filepath.Glob("../../checks/testdata/*.txtar")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d scenario files (%v)", len(files), err)
@@ -220,7 +192,7 @@ limits:
   memlock: 8388608
   max_map_count: 65530
 `
-	if got := From(roce(t)).YAML("gpu-017"); got != want {
+	if got := From(goodhost.RoCE(t)).YAML("gpu-017"); got != want {
 		t.Errorf("policy of the constructed host:\n%s\nwant:\n%s", got, want)
 	}
 }

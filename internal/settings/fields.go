@@ -20,6 +20,8 @@ var moves = map[string]bool{
 	"pci.config.bytes":               true, // What the reader's rights let him see.
 	"port.data_rate_bits_per_second": true, // It follows from speed and width.
 
+	"netdev.transceiver.temperature_celsius": true,
+
 	"host.uptime_nanos":                     true,
 	"host.self.pid":                         true,
 	"host.self.comm":                        true,
@@ -168,6 +170,9 @@ func element(v any, i int) (key, value string) {
 		return v.Parent, v.Kind
 	case facts.RDMACgroupLimit:
 		return v.Path + " " + v.Device, ""
+	case facts.LLDPNeighbor:
+		v.About = "" // What is said of a port need not stay.
+		return itoa(i), v.String()
 	case facts.DriverFile:
 		return v.Path, v.Driver
 	case facts.FilterRule:

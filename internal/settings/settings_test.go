@@ -1,30 +1,14 @@
 package settings
 
 import (
-	"encoding/json"
-	"os"
 	"slices"
 	"testing"
 
-	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/goodhost"
 )
 
-// roce is a constructed host with two RoCE devices.
-func roce(t testing.TB) *facts.Snapshot {
-	t.Helper()
-	text, err := os.ReadFile("testdata/roce.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := new(facts.Snapshot)
-	if err := json.Unmarshal(text, s); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestThings(t *testing.T) {
-	things := Things(roce(t))
+	things := Things(goodhost.RoCE(t))
 	find := func(kind Kind, name string) map[string]string {
 		for _, t := range things {
 			if t.Kind == kind && t.Name == name {
@@ -57,6 +41,8 @@ func TestThings(t *testing.T) {
 		{Netdev, "eth2", "pause.rx", "false"},
 		{Netdev, "eth2", "sysctl[arp_ignore]", "1"},
 		{Netdev, "eth2", "addresses[10.1.0.17]", "24"},
+		{Netdev, "eth2", "lldp[0]", "leaf3 port swp12"},
+		{Netdev, "eth2", "transceiver.serial_number", "MT2231VS00001"},
 		{PCI, "0000:3b:00.0", "current_link_width", "16"},
 		{Module, "mlx5_core", "version", "24.10"},
 		{Unit, "slurmd.service", "limits[LimitMEMLOCK]", "infinity"},
@@ -77,7 +63,8 @@ func TestThings(t *testing.T) {
 	// What moves or only names the thing is left out.
 	for _, left := range [][3]string{{"host", "", "self.pid"}, {"host", "", "memory.available_bytes"}, {"device", "mlx5_0", "index"},
 		{"device", "mlx5_0", "resources[qp].current"}, {"port", "mlx5_0/1", "state_last"}, {"port", "mlx5_0/1", "counters[port_xmit_data].first"},
-		{"netdev", "eth2", "dcb.pfc.requests"}, {"module", "mlx5_core", "size_bytes"}} {
+		{"netdev", "eth2", "dcb.pfc.requests"},
+		{"netdev", "eth2", "transceiver.temperature_celsius"}, {"module", "mlx5_core", "size_bytes"}} {
 		if v, ok := find(Kind(left[0]), left[1])[left[2]]; ok {
 			t.Errorf("%v is %q, want it left out", left, v)
 		}
@@ -87,12 +74,12 @@ func TestThings(t *testing.T) {
 // Every field of a fact type is reached: a new one is compared without being
 // listed anywhere.
 func TestEveryThingHasASource(t *testing.T) {
-	for _, thing := range Things(roce(t)) {
+	for _, thing := range Things(goodhost.RoCE(t)) {
 		if Source(thing.Kind, "") == "" {
 			t.Errorf("%s has no source", thing.Kind)
 		}
 		for field := range thing.Fields {
-			if !slices.Contains(roce(t).Sources, Source(thing.Kind, field)) {
+			if !slices.Contains(goodhost.RoCE(t).Sources, Source(thing.Kind, field)) {
 				t.Errorf("%s %s comes from %q", thing.Kind, field, Source(thing.Kind, field))
 			}
 		}
