@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,6 +20,11 @@ import (
 
 // version is set by the linker.
 var version = "devel"
+
+// oneSignal is how long a further signal is the same one: timeout(1) sends its
+// signal to the program and to all of its group. One that comes later ends the
+// program at once.
+const oneSignal = 500 * time.Millisecond
 
 func main() { os.Exit(start(os.Args[1:])) }
 
@@ -32,7 +38,7 @@ func start(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // A second signal ends the program at once.
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneSignal, stop) })
 	p := &program{args: args, in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}
 	return p.run(ctx)
 }

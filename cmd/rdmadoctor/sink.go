@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
@@ -19,6 +21,7 @@ type sink struct {
 	err    io.Writer
 	began  bool
 	closed bool
+	gone   bool // nobody reads what is written
 	failOn checks.Severity
 	gate   bool // the exit code is a gate's
 }
@@ -38,7 +41,7 @@ func newSink(p *program, format string) *sink {
 	case "json":
 		s.write = func(d *report.Document) error { return report.JSON(p.out, d) }
 	case "jsonl":
-		hs = append(hs, report.NewJSONL(p.out))
+		hs = append(hs, s.read(report.NewJSONL(p.out)))
 	case "text":
 		s.write = p.writeText
 	case "markdown":
@@ -56,6 +59,22 @@ func newSink(p *program, format string) *sink {
 		return m.Send(report.Tee(hs...))
 	})
 	return s
+}
+
+// read passes messages on to h until nobody reads what h writes. The run goes on
+// then, since its verdict is the exit code.
+func (s *sink) read(h report.Handler) report.Handler {
+	return report.Func(func(m report.Message) error {
+		if s.gone {
+			return nil
+		}
+		err := m.Send(h)
+		if errors.Is(err, syscall.EPIPE) {
+			s.gone = true
+			return nil
+		}
+		return err
+	})
 }
 
 // finish writes what is written at the end and gives the report's exit code.

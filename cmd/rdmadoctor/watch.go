@@ -48,7 +48,7 @@ func (p *program) watch(ctx context.Context, exam *examFlags, format *formatFlag
 	p.report.failOn = checks.Severity(exam.failOn)
 	h := report.Handler(p.report)
 	if word == "text" && format.output == "" {
-		h = report.Tee(p.report, p.liveView())
+		h = report.Tee(p.report, p.report.read(p.liveView()))
 	}
 	if err := p.watchInto(ctx, exam, lasts, h); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *program) watchInto(ctx context.Context, exam *examFlags, lasts time.Dur
 	defer tick.Stop()
 	w := walk{period: period}
 	quiet := &flight.Quiet{Host: host}
-	for wctx.Err() == nil && failed == nil {
+	for wctx.Err() == nil && failed == nil && !p.report.gone {
 		sctx, cancel := context.WithTimeout(wctx, defaultTimeout)
 		sample, _ := flight.Take(sctx, quiet)
 		cancel()

@@ -47,7 +47,7 @@ func Summarize(results []checks.Result, diagnoses []knowledge.Diagnosis, rerr *E
 		s.Status, s.ExitCode = StatusWarn, ExitHealthy
 	case s.Warn > 0:
 		s.Status, s.ExitCode = StatusWarn, ExitWarnings
-	case s.Pass == 0 || bare || kind == TimeoutError:
+	case s.Pass == 0 || bare || unseen(results) != nil || kind == TimeoutError:
 		s.Status, s.ExitCode = StatusUnknown, ExitUnknown
 	default:
 		s.Status, s.ExitCode = StatusPass, ExitHealthy
@@ -94,6 +94,22 @@ func hasCode(results []checks.Result, codes []string) bool {
 	})
 }
 
+// unseen is the result of looking for RDMA devices where nothing could be
+// looked at, else nil. What else of the host is well (its memory) is no health
+// of RDMA.
+func unseen(results []checks.Result) *checks.Result {
+	i := slices.IndexFunc(results, func(r checks.Result) bool {
+		return r.ID == deviceCheck && r.Status == checks.Unknown && r.Examined == 0
+	})
+	if i < 0 {
+		return nil
+	}
+	return &results[i]
+}
+
+// deviceCheck is the check that looks for RDMA devices.
+const deviceCheck = "rdma-device"
+
 // advise answers what the reader has to decide now: may jobs run here?
 func advise(s Summary, results []checks.Result, ds []knowledge.Diagnosis, rerr *Error) (Advice, string) {
 	if kind := kindOf(rerr); kind == UsageError || kind == InternalError {
@@ -126,6 +142,8 @@ func advise(s Summary, results []checks.Result, ds []knowledge.Diagnosis, rerr *
 		return Keep, "it works, but: " + unexplained(results)
 	case s.Pass == 0:
 		return NoIdea, blind(s, results)
+	case unseen(results) != nil:
+		return NoIdea, fmt.Sprintf("no RDMA device could be looked at: %s", unseen(results).Reason)
 	case s.Unknown > s.Pass:
 		return Keep, fmt.Sprintf("nothing is known against it, but only %d of %s could look", s.Pass, plural(s.Pass+s.Unknown, "check"))
 	case s.Unknown > 0:

@@ -26,6 +26,8 @@ func TestSummarize(t *testing.T) {
 	fail := result("c", checks.Failed, finding("port-no-carrier", checks.Fail))
 	unknown := checks.Result{ID: "d", Status: checks.Unknown, Reason: "link was not read"}
 	skip := result("e", checks.Skipped)
+	unseen := checks.Result{ID: "rdma-device", Status: checks.Unknown, Reason: "sysfs was not read"}
+	portless := checks.Result{ID: "rdma-device", Status: checks.Unknown, Reason: "ports were not read", Examined: 1}
 	none := result("f", checks.Skipped, finding("no-rdma-device", checks.Info))
 	dWarn := diagnosis("memlock-low", checks.Warn, knowledge.Degraded)
 	dFail := diagnosis("port-no-carrier", checks.Fail, knowledge.Down)
@@ -63,6 +65,9 @@ func TestSummarize(t *testing.T) {
 		{"of the whole host", rs(pass, warn), ds(dHost), nil, "", StatusWarn, 1, Keep, "it works, but: title of memlock-low$"},
 		{"no RDMA, no page", rs(pass, none), nil, nil, "", StatusUnknown, 3, NotRDMA, "no RDMA device"},
 		{"no RDMA and a warning", rs(none, warn), ds(dWarn, dNone), nil, "", StatusWarn, 1, NotRDMA, "no-rdma-device"},
+		{"devices unseen", rs(pass, unseen), nil, nil, "", StatusUnknown, 3, NoIdea, "no RDMA device could be looked at: sysfs was not read"},
+		{"devices unseen and a warning", rs(unseen, warn), ds(dWarn), nil, "", StatusWarn, 1, Keep, "it works, but"},
+		{"a device without ports", rs(pass, portless), nil, nil, "", StatusPass, 0, Keep, "1 could not look"},
 		{"nothing judged", rs(unknown, skip), nil, nil, "", StatusUnknown, 3, NoIdea, "d: link was not read"},
 		{"nothing at all", nil, nil, nil, "", StatusUnknown, 3, NoIdea, "nothing was examined"},
 		{"time ran out", rs(pass, unknown), nil, err(TimeoutError), "", StatusUnknown, 3, NoIdea, "why"},
