@@ -57,6 +57,9 @@ var arrows = map[string]arrow{
 	"internal/verbs/fakeverbs": {nil, []string{"C"}, "only tests import it"},
 	"internal/worker": {[]string{"internal/hostio", "internal/facts"}, []string{"net", "net/http", "C"},
 		"it starts the process and speaks to it, whatever that does"},
+	"internal/peer/peerpb": {nil, nil, "it is generated"},
+	"internal/peer": {[]string{"internal/peer/peerpb", "internal/worker", "internal/hostio", "internal/facts"},
+		[]string{"net/http", "C"}, "it carries facts and tasks between hosts and judges nothing"},
 	"internal/fixture": {[]string{"internal/hostio"}, nil, "only tests import it"},
 	"cmd/rdmadoctor": {[]string{"internal/anonymise", "internal/flight", "internal/policy", "internal/baseline", "internal/settings", "tui", "internal/doctor", "internal/compare", "internal/recording", "internal/collect", "internal/hostio",
 		"internal/report", "internal/facts", "internal/counters", "internal/near", "knowledge", "checks"},
@@ -76,7 +79,6 @@ var notLinked = map[string]string{
 	"github.com/google/go-cmp":               "it is made for tests",
 	"github.com/charmbracelet/x/vt":          "it is a terminal for tests",
 	"github.com/charmbracelet/x/exp/teatest": "it drives the screen for tests",
-	"net/http":                               "nothing here speaks to the network",
 	"testing":                                "it registers flags",
 }
 
