@@ -57,6 +57,9 @@ func run(s *facts.Snapshot, c *Check, opt Options, blocked map[*Check]bool) (Res
 // without is how a check ends that needs a source which was not read: unknown,
 // unless there is nothing that the source could have told.
 func without(s *facts.Snapshot, c *Check, src facts.Source) (Status, string) {
+	if src == facts.Probes {
+		return Skipped, noProbe // Nobody wanted to look: probes are asked for.
+	}
 	if slices.Contains(perDevice, src) && slices.Contains(c.Needs, facts.SysfsRDMA) && s.Has(facts.SysfsRDMA) && len(s.Devices) == 0 {
 		return Skipped, noDevice
 	}
@@ -81,6 +84,9 @@ func without(s *facts.Snapshot, c *Check, src facts.Source) (Status, string) {
 var perDevice = []facts.Source{facts.DCBNetlink, facts.Ethtool, facts.RDMANetlink, facts.CharDevNodes, facts.RDMACgroup, facts.ConfigFS}
 
 const noDevice = "no RDMA device is on this host"
+
+// noProbe is the reason of checks that judge probes in a run without any.
+const noProbe = "no probe was run"
 
 // refused reports whether a driver or kernel was asked and answered that it
 // does not have the thing, unlike an input that cannot hold the answer.

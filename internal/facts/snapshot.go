@@ -94,6 +94,10 @@ const (
 	LLDPFiles    Source = "lldp"          // /run/systemd/netif/lldp
 
 	RecordingFile Source = "recording" // the recording itself, where it was cut off
+
+	// Probes are the ladders and measurements of active probes. It counts as read
+	// where there are any.
+	Probes Source = "probe"
 )
 
 // Gap is something a collector wanted and could not read, and why.
@@ -129,6 +133,9 @@ const (
 
 // Has reports whether src was read at all.
 func (s *Snapshot) Has(src Source) bool {
+	if src == Probes && len(s.Ladders)+len(s.Measured) > 0 {
+		return true
+	}
 	for _, have := range s.Sources {
 		if have == src {
 			return true
