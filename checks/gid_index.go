@@ -48,7 +48,7 @@ var gidIndex = register(&Check{
 	},
 })
 
-const pinParams = "device port netdev? pci? gid_index variable choice? pid?"
+const pinParams = "device port netdev? pci? gid_index? variable? choice? pid?"
 
 // A pin is one setting that names a GID index.
 type pin struct {

@@ -17,8 +17,8 @@ var memlockLimit = register(&Check{
 	Uses:  []facts.Source{facts.ProcessList, facts.Links, facts.Namespaces, facts.RDMANetlink},
 	Codes: []string{"memlock-low", "memlock-zero", "cap-ipc-lock-missing"},
 	Params: Params{
-		"memlock-low":          "limit user? rule_file? unit? pid?",
-		"memlock-zero":         "limit user? rule_file? unit? pid?",
+		"memlock-low":          memlockParams,
+		"memlock-zero":         memlockParams,
 		"cap-ipc-lock-missing": "limit user? container",
 	},
 	Run: func(p *Pass) {

@@ -16,7 +16,7 @@ var neighboursResolve = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links, facts.NeighSource},
 	Codes: []string{"no-neighbour"},
 	Params: Params{
-		"no-neighbour": "device port netdev pci? peer",
+		"no-neighbour": noNeighbourParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.Links, facts.NeighSource)

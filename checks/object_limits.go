@@ -18,7 +18,7 @@ var objectLimits = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA, facts.RDMANetlink},
 	Codes: []string{"qp-limit"},
 	Params: Params{
-		"qp-limit": "device pci? kind used limit",
+		"qp-limit": objectParams,
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.RDMANetlink)

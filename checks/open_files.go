@@ -17,7 +17,7 @@ var openFiles = register(&Check{
 	Uses:  []facts.Source{facts.ProcLimits, facts.UnitFiles},
 	Codes: []string{"nofile-low"},
 	Params: Params{
-		"nofile-low": "limit pid user? unit? rule_file?",
+		"nofile-low": "limit pid? user? unit? rule_file?",
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.ProcessList, facts.ProcLimits, facts.UnitFiles)

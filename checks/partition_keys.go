@@ -16,7 +16,7 @@ var partitionKeys = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA},
 	Codes: []string{"pkey-limited"},
 	Params: Params{
-		"pkey-limited": "device port netdev? pci? pkey pkey_index?",
+		"pkey-limited": "device port netdev? pci? pkey? pkey_index?",
 	},
 	Run: func(p *Pass) {
 		for port := range p.Ports(IB) {

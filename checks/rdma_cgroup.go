@@ -15,7 +15,7 @@ var rdmaCgroup = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA, facts.RDMACgroup},
 	Codes: []string{"rdma-cgroup-limit"},
 	Params: Params{
-		"rdma-cgroup-limit": "path device limit unit",
+		"rdma-cgroup-limit": cgroupParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.RDMACgroup)

@@ -55,7 +55,7 @@ var requestsValid = register(&Check{
 
 // requestParams: side is tx where this host's requests were refused, rx where
 // it refused a peer's.
-const requestParams = "device port netdev? pci? counter side?"
+const requestParams = "device port netdev? pci? counter? side?"
 
 var refusals = []struct {
 	class    counters.Class

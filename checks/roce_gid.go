@@ -18,7 +18,7 @@ var roceGID = register(&Check{
 	Codes: []string{"gid-none", "gid-only-link-local", "gid-v1-only"},
 	Params: Params{
 		"gid-none":            "device port netdev pci?",
-		"gid-only-link-local": "device port netdev pci? gid_index",
+		"gid-only-link-local": linkLocalParams,
 		"gid-v1-only":         "device port netdev pci? gid_index",
 	},
 	Run: func(p *Pass) {

@@ -18,7 +18,7 @@ var rocePassesFilter = register(&Check{
 	Uses:  []facts.Source{facts.FilterSource, facts.RDMANetlink, facts.ModuleList, facts.Links, facts.ProcessList},
 	Codes: []string{"roce-filtered"},
 	Params: Params{
-		"roce-filtered": "device port netdev? pci? family table chain hook",
+		"roce-filtered": filterParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.FilterSource, facts.ModuleList)

@@ -15,7 +15,7 @@ var routesByRail = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links, facts.RoutesSource},
 	Codes: []string{"no-route-to-peer", "route-uses-other-netdev"},
 	Params: Params{
-		"no-route-to-peer":        "device port netdev pci? subnet address",
+		"no-route-to-peer":        noRouteParams,
 		"route-uses-other-netdev": "device port netdev pci? subnet address peer_netdev route",
 	},
 	Run: func(p *Pass) {

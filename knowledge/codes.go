@@ -64,7 +64,8 @@ var Codes = map[checks.Layer][]string{
 		"cm-unreachable", "cm-address-error", "local-length-error",
 		"local-qp-operation-error", "memory-window-error", "bad-response",
 		"remote-aborted", "device-fatal", "cq-overrun", "response-timeout",
-		"general-error",
+		"general-error", "verbs-call-failed", "refusal-misreported",
+		"provider-crash", "probe-hung", "peer-lost",
 	},
 	checks.Counters: {
 		"loss-retransmit", "ack-timeout", "receive-not-ready", "receiver-drops",
