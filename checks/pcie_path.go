@@ -57,41 +57,6 @@ func pciPath(s *facts.Snapshot, f *facts.PCIFunction) []*facts.PCIFunction {
 	return path
 }
 
-// laneRate is what one lane carries after line coding, in Gb/s: 8b/10b below
-// 8 GT/s, 128b/130b below 64 GT/s, FLIT mode (236 of 256 bytes) there.
-func laneRate(gtps float64) float64 {
-	switch {
-	case gtps < 8:
-		return gtps * 0.8
-	case gtps < 64:
-		return gtps * 128 / 130
-	}
-	return gtps * 236 / 256
-}
-
-// payloadShare is what a TLP leaves of the lanes: its payload with 24 bytes of
-// overhead. Both ends of a link are set to one Max_Payload_Size, 256 mostly.
-func payloadShare(f *facts.PCIFunction) float64 {
-	payload := float64(max(f.Config.Or(facts.PCIConfig{}).MaxPayload.Or(256), 128))
-	return payload / (payload + 24)
-}
-
-// pcieCeiling is the payload rate of the narrowest link from f to the root,
-// and the function whose link that is.
-func pcieCeiling(s *facts.Snapshot, f *facts.PCIFunction) (gbps float64, at *facts.PCIFunction) {
-	for _, hop := range pciPath(s, f) {
-		speed, ok1 := hop.CurrentSpeed.Get()
-		width, ok2 := hop.CurrentWidth.Get()
-		if !ok1 || !ok2 || speed <= 0 || width <= 0 {
-			continue
-		}
-		if rate := laneRate(speed) * float64(width) * payloadShare(f); at == nil || rate < gbps {
-			gbps, at = rate, hop
-		}
-	}
-	return gbps, at
-}
-
 func pciFile(f *facts.PCIFunction, name string) string {
 	return "/sys/bus/pci/devices/" + f.Address + "/" + name
 }

@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 
+	"github.com/rdmadoctor/rdmadoctor/internal/expect"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
@@ -21,7 +22,7 @@ var pcieRate = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.PCISysfs, facts.Links)
 		p.pcieNICs(func(f *facts.PCIFunction) {
-			ceiling, at := pcieCeiling(s, f)
+			ceiling, at := expect.PCIe(s, f)
 			if at == nil {
 				p.Unread(f.Address, "PCIe link")
 				return

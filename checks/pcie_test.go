@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/rdmadoctor/rdmadoctor/internal/expect"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
@@ -20,11 +21,11 @@ func TestPCIeCeiling(t *testing.T) {
 		{16, 16, 252.1, 230.5}, {32, 4, 126.0, 115.2}, {32, 8, 252.1, 230.5}, {32, 16, 504.1, 460.9}, {5, 8, 32, 29.3},
 	}
 	for _, tt := range tests {
-		if raw := laneRate(tt.gtps) * float64(tt.lanes); math.Abs(raw-tt.raw) > 0.1 {
+		if raw := expect.LaneRate(tt.gtps) * float64(tt.lanes); math.Abs(raw-tt.raw) > 0.1 {
 			t.Errorf("%g GT/s x%d: raw %.2f, want %.1f", tt.gtps, tt.lanes, raw, tt.raw)
 		}
 		f := &facts.PCIFunction{Address: "0000:3b:00.0", CurrentSpeed: facts.Some(tt.gtps), CurrentWidth: facts.Some(tt.lanes)}
-		if got, at := pcieCeiling(&facts.Snapshot{}, f); at != f || math.Abs(got-tt.payload) > 0.1 {
+		if got, at := expect.PCIe(&facts.Snapshot{}, f); at != f || math.Abs(got-tt.payload) > 0.1 {
 			t.Errorf("%g GT/s x%d: ceiling %.2f, want %.1f", tt.gtps, tt.lanes, got, tt.payload)
 		}
 	}

@@ -31,6 +31,7 @@ var arrows = map[string]arrow{
 	"internal/facts":    {nil, append(inputOutput, "io", "context"), "facts are values"},
 	"internal/counters": {[]string{"internal/facts"}, inputOutput, "what is known of counters is data"},
 	"internal/status":   {nil, inputOutput, "what answers of verbs mean is data"},
+	"internal/expect":   {[]string{"internal/facts"}, inputOutput, "it works figures out of facts"},
 	"internal/near":     {nil, inputOutput, "it compares words"},
 	"checks":            {[]string{"internal/facts", "internal/counters", "internal/status", "internal/expect"}, append(inputOutput, "context"), "a check is a pure function of facts"},
 	"knowledge":         {[]string{"checks", "internal/facts", "internal/counters", "internal/status", "internal/expect", "internal/near"}, inputOutput, "knowledge never looks at a host"},
