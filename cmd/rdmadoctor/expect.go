@@ -65,11 +65,14 @@ func (p *program) policy(path string) (*policy.Policy, error) {
 	if !errors.As(err, &es) {
 		return pol, err
 	}
-	for _, e := range es[1:] {
+	const hint = "docs/schema/policy.schema.json has all keys; rdmadoctor policy init writes a policy to start from"
+	if len(es) == 1 {
+		return nil, usagef(hint, "%s:%d: %s", path, es[0].Line, es[0].Message)
+	}
+	for _, e := range es {
 		fmt.Fprintf(p.err, "%s:%d: %s\n", report.Clean(path), e.Line, report.Clean(e.Message))
 	}
-	return nil, usagef("docs/schema/policy.schema.json has all keys; rdmadoctor policy init writes a policy to start from",
-		"%s:%d: %s", path, es[0].Line, es[0].Message)
+	return nil, usagef(hint, "%s: %d mistakes, the first in line %d: %s", path, len(es), es[0].Line, es[0].Message)
 }
 
 // readPolicy reads a policy. Mistakes in it are policy.Errors.

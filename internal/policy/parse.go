@@ -141,7 +141,7 @@ func (d *decoder) policy(n *yaml.Node, p *Policy) {
 	d.keys(n, "the policy", map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) { given, p.Version = true, d.integer(n, "version", Version, Version) },
 		"devices": func(n *yaml.Node) { p.Devices = d.devices(n) },
-		"ports":   func(n *yaml.Node) { d.each(n, "ports", func(n *yaml.Node) { p.Ports = append(p.Ports, d.ports(n)) }) },
+		"ports":   func(n *yaml.Node) { d.each(n, "ports", func(n *yaml.Node) { p.Ports = append(p.Ports, d.entry(n, p.Ports)) }) },
 		"dark":    func(n *yaml.Node) { p.Dark = d.patterns(n, "dark") },
 		"limits":  func(n *yaml.Node) { p.Limits = d.limits(n) },
 		"firmware": func(n *yaml.Node) {
@@ -160,8 +160,29 @@ func (d *decoder) devices(n *yaml.Node) *Devices {
 	v := &Devices{}
 	d.keys(n, "devices", map[string]func(*yaml.Node){
 		"count":   func(n *yaml.Node) { v.Count = d.integer(n, "count", 1, mostDevices) },
-		"present": func(n *yaml.Node) { v.Present = d.words(n, "present") },
+		"present": func(n *yaml.Node) { v.Present = d.names(n, "present") },
 	})
+	return v
+}
+
+// entry reads an entry for ports that comes after others. One for names that
+// all have an entry already would never be a port's.
+func (d *decoder) entry(n *yaml.Node, before []Ports) Ports {
+	v := d.ports(n)
+	given := map[string]int{}
+	for _, b := range before {
+		for _, name := range b.Match {
+			given[name] = b.line
+		}
+	}
+	for _, name := range v.Match {
+		if given[name] == 0 {
+			return v
+		}
+	}
+	if len(v.Match) > 0 {
+		d.fail(n, "ports: %q has an entry in line %d, and the first that matches a port is the port's", short(v.Match[0]), given[v.Match[0]])
+	}
 	return v
 }
 
@@ -234,6 +255,17 @@ func parseRate(s string) (facts.BitsPerSecond, bool) {
 		}
 	}
 	return 0, false
+}
+
+// names reads names that stand for themselves.
+func (d *decoder) names(n *yaml.Node, what string) []string {
+	list := d.words(n, what)
+	for _, name := range list {
+		if strings.ContainsAny(name, "*?[") {
+			d.fail(n, "%s: want a name, found the pattern %q", what, short(name))
+		}
+	}
+	return list
 }
 
 // patterns reads names with * ? and [].

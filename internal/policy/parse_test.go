@@ -66,6 +66,9 @@ func TestMistakes(t *testing.T) {
 		{"version: 1\ndevices:\n  count: eight\n  count: 8", []string{`line 3: count: want a number from 1 to 1024, found "eight"`,
 			`line 4: devices: key "count" is given twice`}},
 		{"version: 1\ndevices:\n  present:\n", []string{"line 3: present: want a list, found nothing"}},
+		{"version: 1\ndevices:\n  present: [mlx5_0, \"mlx5_*\"]", []string{`line 3: present: want a name, found the pattern "mlx5_*"`}},
+		{"version: 1\nports:\n  - match: [a, b]\n  - match: [b, c]\n  - match: [c, a]", []string{
+			`line 5: ports: "c" has an entry in line 4, and the first that matches a port is the port's`}},
 		{"version: 1\ndevices: 8", []string{`line 2: devices: want a mapping of keys, found "8"`}},
 		{"version: 1\nports:\n  - mtu: 9000", []string{"line 3: ports: match is missing: want the names of the ports that this is for"}},
 		{"version: 1\nports:\n  - match: [a, [b]]", []string{"line 3: match: want a value, found a list"}},

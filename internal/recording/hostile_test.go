@@ -101,6 +101,7 @@ func TestReadRefuses(t *testing.T) {
 		{"broken manifest", change(manifestName, func([]byte) []byte { return []byte("{") }), "manifest.json: unexpected end"},
 		{"later schema", replace(manifestName, `"schema": "1.0"`, `"schema": "2.0"`), `schema "2.0", this program reads 1.x`},
 		{"no samples", replace(manifestName, `"t0"`, `"t7"`), `"t7/index.json" is missing`},
+		{"sample twice", change(manifestName, sampleTwice), `sample "t0" is there twice`},
 		{"path out of the archive", packed(t, []file{{name: "../../etc/passwd", data: []byte("x")}}), `"../../etc/passwd": want a plain path`},
 		{"absolute path", packed(t, []file{{name: "/etc/passwd", data: []byte("x")}}), `"/etc/passwd": want a plain path`},
 		{"broken index", sealed(t, idx(`{"ops": 7}`)), "t0/index.json: json"},
@@ -125,6 +126,20 @@ func gz(text string) []byte {
 	_, _ = z.Write([]byte(text))
 	_ = z.Close()
 	return b.Bytes()
+}
+
+// sampleTwice lists the first sample of a manifest again.
+func sampleTwice(text []byte) []byte {
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		panic(err)
+	}
+	m.Samples = append(m.Samples, m.Samples[0])
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 func linkMember(t *testing.T) []byte {

@@ -158,6 +158,14 @@ func manifestOf(members map[string][]byte, cut error) (*Manifest, error) {
 	if n := len(m.Samples); n == 0 || n > maxSamples {
 		return nil, fmt.Errorf("%s: %d samples, want 1 to %d", manifestName, n, maxSamples)
 	}
+	// A sample that is listed a thousand times would be held in memory as often.
+	seen := map[string]bool{}
+	for _, sample := range m.Samples {
+		if seen[sample.Name] {
+			return nil, fmt.Errorf("%s: sample %q is there twice", manifestName, sample.Name)
+		}
+		seen[sample.Name] = true
+	}
 	return &m, nil
 }
 
