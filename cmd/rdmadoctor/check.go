@@ -3,8 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func (p *program) checkCommand() *cobra.Command {
 	c.Flags().BoolVar(&exam.watch, "watch", false,
 		"examine this host every --interval and show the counters' rates, until Ctrl-C or --timeout; then report")
 	c.Flags().StringVar(&exam.since, "since", "",
-		"judge a flight recording from `TIME` on: 02:00, 90m (ago) or RFC 3339; --from names it (default "+flightDir+")")
+		"judge a flight recording from `TIME` on: 02:00, 90m (ago), \"2026-11-29 02:00\" or RFC 3339; --from names it (default "+flightDir+")")
 	c.Flags().BoolVar(&exam.gate, "gate", false,
 		"for prologs and health programs: exit 1 only for a proved failure on a wanted port, else 0 whatever happens")
 	exam.add(c)
@@ -72,8 +71,8 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 		from = cmp.Or(from, flightDir)
 	}
 	src, err := p.source(from)
-	if errors.Is(err, fs.ErrNotExist) && exam.since != "" {
-		return &usageError{err, sinceHint}
+	if err != nil && exam.since != "" {
+		return &usageError{fmt.Errorf("--since needs a flight recording: %w", err), sinceHint}
 	}
 	if err != nil {
 		return err

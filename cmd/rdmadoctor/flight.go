@@ -130,6 +130,10 @@ func (p *program) fly(ctx context.Context, dir string, f *flightFlags) error {
 		select {
 		case <-ctx.Done():
 			fmt.Fprintf(p.err, "recorded %d samples\n", samples)
+			if samples == 0 && said != "" {
+				_ = w.Close()
+				return fmt.Errorf("nothing was recorded: %s", said)
+			}
 			return w.Close()
 		case <-tick.C:
 		}

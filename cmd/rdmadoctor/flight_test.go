@@ -139,6 +139,11 @@ func TestParseSince(t *testing.T) {
 		"02:00:30":                  time.Date(2026, 11, 29, 2, 0, 30, 0, zone),
 		"90m":                       time.Date(2026, 11, 29, 13, 0, 0, 0, zone),
 		"0s":                        now,
+		"2026-11-28 02:00":          time.Date(2026, 11, 28, 2, 0, 0, 0, zone),
+		"2026-11-28T02:00":          time.Date(2026, 11, 28, 2, 0, 0, 0, zone),
+		"2026-11-28 02:00:30":       time.Date(2026, 11, 28, 2, 0, 30, 0, zone),
+		"2026-11-28 02:00:30 CET":   time.Date(2026, 11, 28, 2, 0, 30, 0, zone),
+		"2026-11-28 02:00:30 UTC":   time.Date(2026, 11, 28, 2, 0, 30, 0, time.UTC),
 		"2026-11-29T02:00:00Z":      time.Date(2026, 11, 29, 2, 0, 0, 0, time.UTC),
 		"2026-11-29T02:00:00+05:30": time.Date(2026, 11, 28, 20, 30, 0, 0, time.UTC),
 	} {
@@ -146,7 +151,7 @@ func TestParseSince(t *testing.T) {
 			t.Errorf("parseSince(%q) = %v (%v), want %v", word, got, err, want)
 		}
 	}
-	for _, word := range []string{"", "noon", "25:00", "-1h", "2026-11-29", "02:00 yesterday"} {
+	for _, word := range []string{"", "noon", "25:00", "-1h", "2026-11-29", "02:00 yesterday", "2026-11-28 02:00:30 PST"} {
 		if got, err := parseSince(word, now); err == nil {
 			t.Errorf("parseSince(%q) = %v, want an error", word, got)
 		}

@@ -17,8 +17,9 @@ import (
 // nothing else is said.
 const flightDir = "/var/lib/rdmadoctor/flight"
 
-// parseSince reads a time: RFC 3339, the last HH:MM or HH:MM:SS on the clock of
-// now's place, or how long ago.
+// parseSince reads a time: RFC 3339, a date and time on the clock of now's place
+// (as the reports write them, too), the last HH:MM or HH:MM:SS on it, or how
+// long ago.
 func parseSince(word string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, word); err == nil {
 		return t, nil
@@ -35,7 +36,14 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, usagef("a time is written 02:00, 90m (ago) or 2026-11-29T02:00:00+01:00", "--since %q is no time", word)
+	for _, form := range []string{"2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05", stampForm} {
+		t, err := time.ParseInLocation(form, word, now.Location())
+		// A zone's letters say how far it is from UTC only where it is here.
+		if err == nil && (t.Location() == now.Location() || t.Location() == time.UTC) {
+			return t, nil
+		}
+	}
+	return time.Time{}, usagef("a time is written 02:00, 90m (ago), \"2026-11-29 02:00\" or 2026-11-29T02:00:00+01:00", "--since %q is no time", word)
 }
 
 // flightSource is a flight recording as what an examination reads.
@@ -155,4 +163,6 @@ func (w *walk) end(ctx context.Context) {
 	}
 }
 
-func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
+const stampForm = "2006-01-02 15:04:05 MST"
+
+func stamp(t time.Time) string { return t.Local().Format(stampForm) }

@@ -27,11 +27,25 @@ type Writer struct {
 	opt  Options
 	lock *os.File
 
-	file  *os.File // the segment being written, nil: none
+	open  func(path string) (disk, error) // makes a segment's file
+	file  disk                            // the segment being written, nil: none
+	path  string                          // its file's
+	whole int                             // the samples in it
+	poor  bool                            // what was dropped last made no room
 	count *counting
 	gz    *gzip.Writer
 	enc   encoder
 	began time.Time
+}
+
+// disk is the file of a segment.
+type disk interface {
+	io.WriteCloser
+	Sync() error
+}
+
+func openFile(path string) (disk, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // segmentsKept is in how many pieces the oldest samples go.
@@ -56,7 +70,7 @@ func Create(dir string, opt Options) (*Writer, error) {
 	}
 	_ = lock.Truncate(0)
 	_, _ = lock.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
-	w := &Writer{dir: dir, opt: opt, lock: lock}
+	w := &Writer{dir: dir, opt: opt, lock: lock, open: openFile}
 	if err := w.prune(time.Now()); err != nil {
 		_ = lock.Close()
 		return nil, err
@@ -65,7 +79,8 @@ func Create(dir string, opt Options) (*Writer, error) {
 }
 
 // Add writes a sample. Where there is no room on the disk the oldest segment
-// makes some.
+// makes some. On a disk that others fill it does not, and then the samples that
+// are there are worth more than the next one: no more are given up for it.
 func (w *Writer) Add(s Sample) error {
 	if w.file != nil && (s.Began.Sub(w.began) >= w.opt.Keep/segmentsKept || w.count.n >= w.opt.MaxSize/8 || s.Began.Before(w.began)) {
 		_ = w.end()
@@ -74,25 +89,30 @@ func (w *Writer) Add(s Sample) error {
 		return err
 	}
 	err := w.write(s)
-	for tries := 0; errors.Is(err, unix.ENOSPC) && tries < 3; tries++ {
-		if !w.dropOldest() {
-			break
-		}
+	if errors.Is(err, unix.ENOSPC) && !w.poor && w.dropOldest() {
 		err = w.write(s)
+		w.poor = err != nil
 	}
 	if err != nil {
 		return fmt.Errorf("write sample: %w", err)
 	}
+	w.poor = false
 	return nil
 }
 
 // write appends s to the segment. One in which that failed may end in half a
-// frame, so the next sample begins another.
+// frame, so the next sample begins another; it is removed where it holds no
+// whole sample.
 func (w *Writer) write(s Sample) (err error) {
 	defer func() {
-		if err != nil && w.file != nil {
+		if err == nil {
+			w.whole++
+		} else if w.file != nil {
 			_ = w.file.Close()
 			w.file = nil
+			if w.whole == 0 {
+				_ = os.Remove(w.path)
+			}
 		}
 	}()
 	if w.file == nil {
@@ -114,15 +134,17 @@ func (w *Writer) begin(at time.Time) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, segmentName(at)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	for errors.Is(err, os.ErrExist) { // The last try for this very sample failed.
+	path := filepath.Join(w.dir, segmentName(at))
+	f, err := w.open(path)
+	for errors.Is(err, os.ErrExist) { // Of a sample of that very time.
 		at = at.Add(1)
-		f, err = os.OpenFile(filepath.Join(w.dir, segmentName(at)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		path = filepath.Join(w.dir, segmentName(at))
+		f, err = w.open(path)
 	}
 	if err != nil {
 		return err
 	}
-	w.file, w.count, w.enc, w.began = f, &counting{Writer: f}, encoder{}, at
+	w.file, w.path, w.whole, w.count, w.enc, w.began = f, path, 0, &counting{Writer: f}, encoder{}, at
 	w.gz = gzip.NewWriter(w.count)
 	return writeFrame(w.gz, header)
 }

@@ -141,9 +141,11 @@ func (d *decoder) policy(n *yaml.Node, p *Policy) {
 	d.keys(n, "the policy", map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) { given, p.Version = true, d.integer(n, "version", Version, Version) },
 		"devices": func(n *yaml.Node) { p.Devices = d.devices(n) },
-		"ports":   func(n *yaml.Node) { d.each(n, "ports", func(n *yaml.Node) { p.Ports = append(p.Ports, d.entry(n, p.Ports)) }) },
-		"dark":    func(n *yaml.Node) { p.Dark = d.patterns(n, "dark") },
-		"limits":  func(n *yaml.Node) { p.Limits = d.limits(n) },
+		"ports": func(n *yaml.Node) {
+			d.each(n, "ports", func(n *yaml.Node) { p.Ports = append(p.Ports, d.entry(n, p.Ports)) })
+		},
+		"dark":   func(n *yaml.Node) { p.Dark = d.patterns(n, "dark") },
+		"limits": func(n *yaml.Node) { p.Limits = d.limits(n) },
 		"firmware": func(n *yaml.Node) {
 			p.Firmware = map[string][]string{}
 			d.pairs(n, "firmware", "a board id", func(key, value *yaml.Node) {
