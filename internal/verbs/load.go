@@ -32,8 +32,7 @@ func Load(o Options) (*Library, error) {
 	if o.RDMACM == "" {
 		o.RDMACM = "librdmacm.so.1"
 	}
-	// The table is written here and read for ever: it is never freed.
-	table := (*C.struct_rd_lib)(C.calloc(1, C.sizeof_struct_rd_lib))
+	table := new(C.struct_rd_lib)
 	l := &Library{table: unsafe.Pointer(table), path: o.Verbs}
 	var missing [8]C.struct_rd_missing
 	var n C.int
@@ -42,7 +41,6 @@ func Load(o Options) (*Library, error) {
 	var text [512]C.char
 	rc := C.rd_load(table, path, &text[0], C.size_t(len(text)), &missing[0], C.int(len(missing)), &n)
 	if err := loadError(o.Verbs, rc, &text[0], missing[0], ErrNotInstalled); err != nil {
-		C.free(unsafe.Pointer(table))
 		return nil, err
 	}
 	for _, m := range missing[:n] {

@@ -236,16 +236,17 @@ func (s *Suite) build(ctx context.Context, series, name string) (ko []byte, need
 	return ko, strings.ReplaceAll(strings.TrimSpace(list), ",", " "), err
 }
 
-// BuildDoctor builds rdmadoctor without cgo, so that it runs in any guest,
-// as dir/rdmadoctor.
+// BuildDoctor builds rdmadoctor as make build does, with the verbs engine, as
+// dir/rdmadoctor. A guest's root is the host's, so it has the C library it
+// was built with.
 func BuildDoctor(ctx context.Context, dir string) (string, error) {
 	top, err := kernels.Repository()
 	if err != nil {
 		return "", err
 	}
 	name := filepath.Join(dir, filepath.Base(doctorPath))
-	_, err = tool.Run(ctx, top, "env", "CGO_ENABLED=0", "go", "build", "-trimpath",
-		"-ldflags=-s -w", "-o", name, "./cmd/rdmadoctor")
+	_, err = tool.Run(ctx, top, "env", "CGO_ENABLED=1", "go", "build", "-tags",
+		"netgo,osusergo", "-trimpath", "-ldflags=-s -w", "-o", name, "./cmd/rdmadoctor")
 	if err != nil {
 		return "", fmt.Errorf("build doctor: %w", err)
 	}
