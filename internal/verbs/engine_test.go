@@ -79,6 +79,11 @@ func newEnd(t testing.TB, l *Library, typ QPType, access Access) *end {
 // connect brings both ends to RTS.
 func connect(t testing.TB, a, b *end) {
 	t.Helper()
+	connectAs(t, a, b, DefaultRTS())
+}
+
+func connectAs(t testing.TB, a, b *end, rts RTSAttr) {
+	t.Helper()
 	for _, p := range []struct{ from, to *end }{{a, b}, {b, a}} {
 		g, err := p.to.ctx.QueryGID(1, 1)
 		if err != nil {
@@ -91,7 +96,7 @@ func connect(t testing.TB, a, b *end) {
 			AH: AHAttr{Port: 1, Global: true, DGID: g, SGIDIndex: 1, HopLimit: 64}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.from.qp.ToRTS(DefaultRTS()); err != nil {
+		if err := p.from.qp.ToRTS(rts); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +192,9 @@ func TestRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := load(t, "vendor-err 0x88\n")
 			a, b := newEnd(t, l, RC, AccessAll), newEnd(t, l, RC, c.access)
-			connect(t, a, b)
+			rts := DefaultRTS()
+			rts.RNRRetry = 1
+			connectAs(t, a, b, rts)
 			w := c.wr(a, b)
 			w.MR, w.Length = a.mr, 8
 			copy(a.mem.Bytes(), "overwrit")

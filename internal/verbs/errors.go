@@ -23,6 +23,8 @@ var (
 	ErrNotOffered = errors.New("not offered by this libibverbs or provider")
 	// ErrClosed is the error of a call on a closed handle.
 	ErrClosed = errors.New("handle is closed")
+	// ErrLied means that a completion is not of what was posted.
+	ErrLied = errors.New("completion does not match what was posted")
 	// ErrNoEvent means that no event is waiting.
 	ErrNoEvent = errors.New("no event is waiting")
 )

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -22,6 +23,10 @@ import (
 
 // Supported says that this build has the engine.
 const Supported = true
+
+// tables are kept where they are for ever: C is given structs that point to
+// them, and the libraries stay as well.
+var tables runtime.Pinner
 
 // Load opens libibverbs, and librdmacm where it is installed (CMErr). It looks
 // at no device.
@@ -33,6 +38,7 @@ func Load(o Options) (*Library, error) {
 		o.RDMACM = "librdmacm.so.1"
 	}
 	table := new(C.struct_rd_lib)
+	tables.Pin(table)
 	l := &Library{table: unsafe.Pointer(table), path: o.Verbs}
 	var missing [8]C.struct_rd_missing
 	var n C.int

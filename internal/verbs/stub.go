@@ -94,3 +94,21 @@ func (c *CQ) Wait(context.Context, time.Duration) (WC, error) { return WC{}, Err
 
 // WaitEvent needs the engine.
 func (c *CQ) WaitEvent(context.Context, time.Duration) (WC, error) { return WC{}, ErrUnsupported }
+
+// Prepare needs the engine.
+func (l Loop) Prepare() error { return ErrUnsupported }
+
+// Latency needs the engine.
+func (l Loop) Latency(context.Context) (Latency, error) { return Latency{}, ErrUnsupported }
+
+// Stream needs the engine.
+func (l Loop) Stream(context.Context) (Flow, error) { return Flow{}, ErrUnsupported }
+
+// Sink needs the engine.
+func (l Loop) Sink(context.Context) (Flow, error) { return Flow{}, ErrUnsupported }
+
+// OrderWriter needs the engine.
+func (l Loop) OrderWriter(context.Context) error { return ErrUnsupported }
+
+// OrderReader needs the engine.
+func (l Loop) OrderReader(context.Context) (Ordering, error) { return Ordering{}, ErrUnsupported }

@@ -33,7 +33,8 @@
 //	vendor-err N             of completions with an error
 //	allow wrong-rkey         or stale-rkey, range, permission, rnr: what must
 //	                         be refused is done
-//	disorder N               every nth write arrives after the next one
+//	disorder N               every nth write of 9 to 64 bytes arrives after the
+//	                         next one
 //	latency NANOSECONDS      from post to completion
 //	event TYPE [PORT]        an asynchronous event is waiting when opened
 package fakeverbs

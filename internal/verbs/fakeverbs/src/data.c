@@ -2,6 +2,7 @@
 #include "fake.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -161,7 +162,8 @@ static int allowed(uint32_t key, uint64_t addr, size_t length, unsigned int acce
 
 static void store(void *to, const void *from, size_t length)
 {
-	if (script.disorder && length <= sizeof(deferred.data)) {
+	/* Flags, of 8 bytes, are never held back: nothing would follow them. */
+	if (script.disorder && length <= sizeof(deferred.data) && (deferred.set || length > 8)) {
 		if (deferred.set) {
 			memcpy(to, from, length);
 			__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -282,7 +284,11 @@ static const enum ibv_wc_opcode opcodes[] = {
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
 };
 
-static void one(struct fake_qp *q, struct ibv_send_wr *wr)
+/*
+ * Does one work request. False: the peer has no receive and rnr_retry says to
+ * try for ever, which is not yet over.
+ */
+static int one(struct fake_qp *q, struct ibv_send_wr *wr, uint64_t patience)
 {
 	struct ibv_wc wc = { .wr_id = wr->wr_id, .qp_num = q->qp.qp_num };
 	struct ibv_sge none = { 0 }, *sge = wr->num_sge ? wr->sg_list : &none;
@@ -307,6 +313,9 @@ static void one(struct fake_qp *q, struct ibv_send_wr *wr)
 		status = move(q, to, wr, sge);
 		if (!rc)
 			status = 0;
+		if (status == IBV_WC_RNR_RETRY_EXC_ERR && q->attr.rnr_retry == 7 &&
+		    (!patience || now() < patience))
+			return 0;
 	}
 	/*
 	 * A responder that refuses tells its own host by an event. On iWARP the
@@ -326,7 +335,11 @@ static void one(struct fake_qp *q, struct ibv_send_wr *wr)
 		complete((struct fake_cq *)q->qp.send_cq, &wc);
 	if (status && q->qp.state != IBV_QPS_ERR)
 		to_err(q);
+	return 1;
 }
+
+/* For ever is two seconds here: a test is to end. */
+#define PATIENCE 2000000000u
 
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		   struct ibv_send_wr **bad)
@@ -344,8 +357,13 @@ int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		    ((wr->send_flags & IBV_SEND_INLINE) && wr->num_sge &&
 		     wr->sg_list[0].length > q->cap.max_inline_data))
 			e = EINVAL;
-		else
-			one(q, wr);
+		for (uint64_t end = 0; !e && !one(q, wr, end);) {
+			if (!end)
+				end = now() + PATIENCE;
+			pthread_mutex_unlock(&lock);
+			sched_yield();
+			pthread_mutex_lock(&lock);
+		}
 	}
 	pthread_mutex_unlock(&lock);
 	return e;

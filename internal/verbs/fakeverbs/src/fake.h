@@ -97,7 +97,7 @@ struct script {
 	int lie_drop;
 	int lie_data;
 	uint32_t vendor_err;
-	int disorder; /* every nth write arrives after the next one */
+	int disorder; /* every nth write of 9 to 64 bytes arrives late */
 	uint64_t latency; /* ns from post to completion */
 	int event;
 	int event_port;

@@ -1,0 +1,138 @@
+//go:build cgo && linux && !noverbs
+
+#include "rd_loop.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Notes where it stopped, and gives ret back. */
+static int at(struct rd_fail *fail, const char *op, uint64_t done, int ret)
+{
+	fail->op = op;
+	fail->done = done;
+	return ret;
+}
+
+int rd_lat_write(const struct rd_loop *l, const struct rd_lane *lane,
+		 const int *stop, uint64_t *stamps, struct rd_fail *fail)
+{
+	struct rd_watch w = { l->deadline, stop, 0 };
+	volatile char *poll = (char *)(uintptr_t)lane->recv_addr + l->size - 1;
+	volatile char *post = (char *)(uintptr_t)lane->send_addr + l->size - 1;
+	uint64_t sent = 0, seen = 0;
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	rd_fill(l, lane, &wr, &sge);
+	while (sent < l->iters || seen < l->iters) {
+		int n;
+
+		if (seen < l->iters && (sent || !l->initiator)) {
+			seen++;
+			while (*poll != (char)seen) {
+				n = rd_over(&w);
+				if (n)
+					return at(fail, "wait for write", seen - 1, n);
+			}
+		}
+		if (sent == l->iters)
+			continue;
+		stamps[sent] = rd_now();
+		*post = (char)++sent;
+		wr.wr_id = sent;
+		n = rd_post(lane->qp, &wr, fail, sent - 1);
+		if (n)
+			return n;
+		n = rd_take(l, l->send_cq, &w, &wc);
+		if (n)
+			return at(fail, "wait for completion", sent - 1, n);
+		if (wc.status != IBV_WC_SUCCESS)
+			return rd_wc_fail(fail, "RDMA write", &wc, sent - 1);
+		if (wc.wr_id != sent || wc.opcode != IBV_WC_RDMA_WRITE)
+			return at(fail, "completion", sent - 1, -EPROTO);
+	}
+	return 0;
+}
+
+int rd_lat_send(const struct rd_loop *l, const struct rd_lane *lane,
+		const int *stop, uint64_t *stamps, struct rd_fail *fail)
+{
+	struct rd_watch w = { l->deadline, stop, 0 };
+	struct ibv_sge sge, rsge = { lane->recv_addr, l->size, lane->lkey };
+	struct ibv_recv_wr rwr = { .sg_list = &rsge, .num_sge = 1 };
+	uint64_t sent = 0, seen = 0;
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+
+	rd_fill(l, lane, &wr, &sge);
+	while (sent < l->iters || seen < l->iters) {
+		int n;
+
+		if (seen < l->iters && (sent || !l->initiator)) {
+			n = rd_take(l, l->recv_cq, &w, &wc);
+			if (n)
+				return at(fail, "wait for receive", seen, n);
+			if (wc.status != IBV_WC_SUCCESS)
+				return rd_wc_fail(fail, "receive", &wc, seen);
+			if (wc.wr_id != 0 || wc.opcode != IBV_WC_RECV)
+				return at(fail, "completion", seen, -EPROTO);
+			seen++;
+			if (seen + l->rx_depth <= l->iters) {
+				n = rd_post_rx(lane->qp, &rwr, fail, seen);
+				if (n)
+					return n;
+			}
+		}
+		if (sent == l->iters)
+			continue;
+		stamps[sent++] = rd_now();
+		wr.wr_id = sent;
+		n = rd_post(lane->qp, &wr, fail, sent - 1);
+		if (n)
+			return n;
+		n = rd_take(l, l->send_cq, &w, &wc);
+		if (n)
+			return at(fail, "wait for completion", sent - 1, n);
+		if (wc.status != IBV_WC_SUCCESS)
+			return rd_wc_fail(fail, "send", &wc, sent - 1);
+		if (wc.wr_id != sent || wc.opcode != IBV_WC_SEND)
+			return at(fail, "completion", sent - 1, -EPROTO);
+	}
+	return 0;
+}
+
+int rd_lat_read(const struct rd_loop *l, const struct rd_lane *lane,
+		const int *stop, uint64_t *stamps, struct rd_fail *fail)
+{
+	struct rd_watch w = { l->deadline, stop, 0 };
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	enum ibv_wc_opcode want = IBV_WC_RDMA_READ;
+
+	rd_fill(l, lane, &wr, &sge);
+	wr.send_flags = IBV_SEND_SIGNALED;
+	if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		want = IBV_WC_COMP_SWAP;
+	else if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		want = IBV_WC_FETCH_ADD;
+	for (uint64_t i = 0; i < l->iters; i++) {
+		int n;
+
+		stamps[i] = rd_now();
+		wr.wr_id = i;
+		n = rd_post(lane->qp, &wr, fail, i);
+		if (n)
+			return n;
+		n = rd_take(l, l->send_cq, &w, &wc);
+		if (n)
+			return at(fail, "wait for completion", i, n);
+		if (wc.status != IBV_WC_SUCCESS)
+			return rd_wc_fail(fail, "RDMA read", &wc, i);
+		if (wc.wr_id != i || wc.opcode != want)
+			return at(fail, "completion", i, -EPROTO);
+	}
+	stamps[l->iters] = rd_now();
+	return 0;
+}
