@@ -87,6 +87,7 @@ var set = map[string]string{
 	"module":                           "the module",
 	"module.version":                   "version",
 	"module.taints":                    "taints",
+	"module.parameters":                "parameter",
 	"pci.config":                       "PCI configuration",
 	"library setting":                  "the library setting",
 	"library setting.value":            "value",

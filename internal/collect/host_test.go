@@ -18,7 +18,7 @@ func TestHost(t *testing.T) {
 		InitUserns: facts.Some(true), Vendor: facts.Some("QEMU"),
 	})
 	want(t, "modules", s.Modules, []facts.Module{
-		{Name: "ib_core", Size: 458752, State: "Live", Taints: "OE"},
+		{Name: "ib_core", Size: 458752, State: "Live", Taints: "OE", Parameters: map[string]string{"netns_mode": "N"}},
 		{Name: "mlx5_ib", Size: 401408, State: "Live", Taints: "OE", Version: facts.Some("24.07-0.6.1")},
 		{Name: "rdma_cm", Size: 118784, State: "Loading"},
 		{Name: "veth", Size: 32768, State: "Live"},

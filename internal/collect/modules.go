@@ -66,6 +66,7 @@ var _ = register(Collector{
 		r.Have()
 		noteBuiltin(r.Snap, builtin)
 		collectVersions(r)
+		collectParameters(r)
 		collectGPUDirect(r)
 	},
 })

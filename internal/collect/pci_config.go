@@ -120,6 +120,7 @@ const (
 	pciExpFlags     = 0x02
 	pciExpDevCap    = 0x04
 	pciExpDevCtl    = 0x08
+	pciExpLinkCtl   = 0x10
 	pciExtStart     = 0x100
 	pciExtACS       = 0x000d // PCI_EXT_CAP_ID_ACS
 	pciACSControl   = 0x06
@@ -131,6 +132,12 @@ var portTypes = map[uint16]string{
 	0: "endpoint", 1: "legacy-endpoint", 4: "root-port", 5: "upstream", 6: "downstream",
 	7: "pcie-to-pci-bridge", 8: "pci-to-pcie-bridge", 9: "rc-integrated-endpoint", 10: "rc-event-collector",
 }
+
+// hasLink are the port types with registers of a link.
+var hasLink = map[string]bool{"endpoint": true, "legacy-endpoint": true, "root-port": true, "upstream": true, "downstream": true}
+
+// aspm are the values of ASPM Control (PCI_EXP_LNKCTL_ASPMC).
+var aspm = [4]string{"off", "L0s", "L1", "L0s L1"}
 
 // parseConfig reads a configuration space of which 64 bytes or more are there.
 // What was understood before an error counts.
@@ -180,6 +187,9 @@ func parsePCIe(b []byte, c *facts.PCIConfig) error {
 		c.MaxPayload = pciSize(control >> 5 & 7)
 		c.MaxReadRequest = pciSize(control >> 12 & 7)
 		c.RelaxedOrdering = facts.Some(control&pciRelaxEnabled != 0)
+		if hasLink[c.PortType.Or("")] && at+pciExpLinkCtl+2 <= len(b) {
+			c.ASPM = facts.Some(aspm[b[at+pciExpLinkCtl]&3])
+		}
 		return nil
 	}
 	return form("a capability list without end")

@@ -42,7 +42,17 @@ func TestParseConfig(t *testing.T) {
 	bare := space(256, 0, 0, -1)
 	bare[pciStatus] = 0
 	express := func(c facts.PCIConfig, kind string) facts.PCIConfig {
-		c.PortType, c.MaxPayloadCap = facts.Some(kind), facts.Some(512)
+		c.PortType, c.MaxPayloadCap, c.ASPM = facts.Some(kind), facts.Some(512), facts.Some("off")
+		return c
+	}
+	sleepy := space(256, 0, 0x5036, -1)
+	sleepy[0x60+pciExpLinkCtl] = 0x42 // L1, common clock.
+	awake := func(c facts.PCIConfig) facts.PCIConfig {
+		c.ASPM = facts.Some("L1")
+		return c
+	}
+	integrated := func(c facts.PCIConfig) facts.PCIConfig {
+		c.ASPM = facts.Opt[string]{}
 		return c
 	}
 	for _, tt := range []struct {
@@ -53,6 +63,10 @@ func TestParseConfig(t *testing.T) {
 	}{
 		{"endpoint", space(256, 0, 0x5036, -1), express(facts.PCIConfig{
 			Bytes: 256, MaxPayload: facts.Some(256), MaxReadRequest: facts.Some(4096), RelaxedOrdering: facts.Some(true)}, "endpoint"), ""},
+		{"link sleeps", sleepy, awake(express(facts.PCIConfig{
+			Bytes: 256, MaxPayload: facts.Some(256), MaxReadRequest: facts.Some(4096), RelaxedOrdering: facts.Some(true)}, "endpoint")), ""},
+		{"no link", space(256, 9, 0x5036, -1), integrated(express(facts.PCIConfig{
+			Bytes: 256, MaxPayload: facts.Some(256), MaxReadRequest: facts.Some(4096), RelaxedOrdering: facts.Some(true)}, "rc-integrated-endpoint")), ""},
 		{"small reads, ordered", space(256, 0, 0x1000, -1), express(facts.PCIConfig{
 			Bytes: 256, MaxPayload: facts.Some(128), MaxReadRequest: facts.Some(256), RelaxedOrdering: facts.Some(false)}, "endpoint"), ""},
 		{"reserved sizes", space(256, 0, 0x70e0, -1), express(facts.PCIConfig{

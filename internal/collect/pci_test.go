@@ -35,7 +35,7 @@ func TestPCI(t *testing.T) {
 		LocalCPUs: facts.Some("0-15,32-47"), Power: facts.Some("active"), TotalVFs: facts.Some(8), VFs: facts.Some(1),
 		Config: facts.Some(facts.PCIConfig{
 			Bytes: 256, PortType: facts.Some("endpoint"), MaxPayload: facts.Some(256), MaxPayloadCap: facts.Some(512),
-			MaxReadRequest: facts.Some(4096), RelaxedOrdering: facts.Some(true),
+			MaxReadRequest: facts.Some(4096), RelaxedOrdering: facts.Some(true), ASPM: facts.Some("off"),
 		}),
 		IOMMUType: facts.Some("DMA-FQ"), Netdevs: []string{"eth2"}, RDMADevices: []string{"mlx5_0"}, RDMACapable: "mlx5_ib",
 	})

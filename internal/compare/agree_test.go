@@ -54,6 +54,12 @@ func vlan(s *facts.Snapshot, id int) {
 	}
 }
 
+// slotAbove adds the root port above the first NIC.
+func slotAbove(s *facts.Snapshot) {
+	s.PCI = append(s.PCI, facts.PCIFunction{Address: s.PCI[0].Parent, MaxWidth: facts.Some(16), MaxSpeed: facts.Some(32.0),
+		Config: facts.Some(facts.PCIConfig{Bytes: 4096, ACS: facts.Some[uint16](0)})})
+}
+
 var differences = []struct {
 	name   string
 	good   func(testing.TB) *facts.Snapshot
@@ -69,6 +75,17 @@ var differences = []struct {
 	}, ""},
 	{"driver version", roceHost, nil, func(s *facts.Snapshot) { s.Modules[1].Version = facts.Some("23.10") }, "warn odd-one-out mlx5_0/1"},
 	{"out of tree", roceHost, nil, func(s *facts.Snapshot) { s.Modules[1].Taints = "OE" }, "warn odd-one-out mlx5_0/1"},
+	{"module parameter", roceHost, nil, func(s *facts.Snapshot) { s.Modules[1].Parameters["prof_sel"] = "3" }, "warn odd-one-out mlx5_core"},
+	{"module parameter unread", roceHost, nil, func(s *facts.Snapshot) { s.Modules[1].Parameters = nil }, ""},
+	{"ASPM", ibHost, nil, func(s *facts.Snapshot) {
+		goodhost.SetConfig(s, func(c *facts.PCIConfig) { c.ASPM = facts.Some("L1") })
+	}, "warn odd-one-out mlx5_0/1"},
+	{"width of the slot", roceHost, slotAbove, func(s *facts.Snapshot) { s.PCI[len(s.PCI)-1].MaxWidth = facts.Some(8) }, "warn odd-one-out mlx5_0/1"},
+	{"speed of the slot", roceHost, slotAbove, func(s *facts.Snapshot) { s.PCI[len(s.PCI)-1].MaxSpeed = facts.Some(16.0) }, "warn odd-one-out mlx5_0/1"},
+	{"ACS", roceHost, slotAbove, func(s *facts.Snapshot) {
+		s.PCI[len(s.PCI)-1].Config = facts.Some(facts.PCIConfig{Bytes: 4096, ACS: facts.Some[uint16](0x1d)})
+	}, "warn odd-one-out mlx5_0/1"},
+	{"numa_balancing", roceHost, nil, func(s *facts.Snapshot) { s.CPU.Balancing = facts.Some(1) }, "warn odd-one-out mlx5_0/1"},
 	{"firmware", roceHost, nil, func(s *facts.Snapshot) { s.Devices[0].FirmwareVersion = facts.Some("28.9.1000") }, "warn firmware-mixed mlx5_0"},
 	{"PCIe width", roceHost, nil, func(s *facts.Snapshot) { s.PCI[0].CurrentWidth = facts.Some(8) }, "warn pcie-width-degraded mlx5_0/1"},
 	{"PCIe speed", ibHost, nil, func(s *facts.Snapshot) { s.PCI[0].CurrentSpeed = facts.Some(16.0) }, "warn pcie-speed-degraded mlx5_0/1"},

@@ -35,7 +35,7 @@ type Options struct {
 // sources are what the comparison looks at. A host's name is with the
 // namespaces; what else is missing there does not matter here.
 var sources = []facts.Source{facts.SysfsRDMA, facts.RDMANetlink, facts.Links, facts.Namespaces, facts.RecordingFile,
-	facts.Ethtool, facts.DCBNetlink, facts.SysctlNet, facts.PCISysfs, facts.ModuleList, facts.ConfigFS, facts.MemorySource}
+	facts.Ethtool, facts.DCBNetlink, facts.SysctlNet, facts.PCISysfs, facts.ModuleList, facts.ConfigFS, facts.MemorySource, facts.CPUSource}
 
 // Collect reads of a host what is compared, once: it stands still.
 func Collect(ctx context.Context, h hostio.Host, origin facts.Origin) *facts.Snapshot {

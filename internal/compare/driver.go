@@ -21,6 +21,7 @@ func driversAgree(hosts []Host, ss []slot) checks.Result {
 		}, value: driverVersion},
 	})
 	firmware(hosts, &r)
+	parameters(hosts, &r)
 	finish(&r, "no two hosts have devices that are alike")
 	return r
 }
@@ -101,51 +102,4 @@ func newer(a, b string) bool {
 		}
 	}
 	return len(x) > len(y)
-}
-
-// pcieAgrees compares what the BIOS and the slot make of a card.
-func pcieAgrees(ss []slot) checks.Result {
-	of := func(read func(*facts.PCIFunction) (string, bool)) func(member) (string, bool) {
-		return func(m member) (string, bool) {
-			f := m.pci()
-			if f == nil || f.VF {
-				return "", false // A VF shows its host's.
-			}
-			return read(f)
-		}
-	}
-	config := func(read func(facts.PCIConfig) (string, bool)) func(member) (string, bool) {
-		return of(func(f *facts.PCIFunction) (string, bool) {
-			c, ok := f.Config.Get()
-			if !ok {
-				return "", false
-			}
-			return read(c)
-		})
-	}
-	attr := func(name string) func(member) string {
-		return func(m member) string { return "/sys/bus/pci/devices/" + m.device.PCI.Or("") + "/" + name }
-	}
-	return agree("pcie-agrees", checks.PCIe, "hosts agree on the PCIe links and settings of their NICs", ss, []trait{
-		{what: "PCIe width", severity: checks.Warn, better: larger, source: attr("current_link_width"), pick: lower("pcie-width-degraded"), ofDevice: true,
-			value: of(func(f *facts.PCIFunction) (string, bool) { return known(f.CurrentWidth) }),
-			params: func(_ member, is, want string) []string {
-				return []string{"width", "x" + is, "expected", "x" + want}
-			}},
-		{what: "PCIe speed", severity: checks.Warn, better: larger, source: attr("current_link_speed"), pick: lower("pcie-speed-degraded"), ofDevice: true,
-			value: of(func(f *facts.PCIFunction) (string, bool) { return known(f.CurrentSpeed) }),
-			params: func(_ member, is, want string) []string {
-				return []string{"speed", is + " GT/s", "expected", want + " GT/s"}
-			}},
-		{what: "IOMMU domain", severity: checks.Warn, source: attr("iommu_group/type"),
-			value: of(func(f *facts.PCIFunction) (string, bool) { return known(f.IOMMUType) })},
-		{what: "Max_Payload_Size", severity: checks.Warn, better: larger, source: attr("config"),
-			value: config(func(c facts.PCIConfig) (string, bool) { return known(c.MaxPayload) })},
-		{what: "Max_Read_Request_Size", severity: checks.Warn, better: larger, source: attr("config"),
-			value: config(func(c facts.PCIConfig) (string, bool) { return known(c.MaxReadRequest) })},
-		{what: "relaxed ordering", severity: checks.Warn, source: attr("config"),
-			value: config(func(c facts.PCIConfig) (string, bool) { return known(c.RelaxedOrdering) })},
-		{what: "NUMA node", severity: checks.Warn, source: attr("numa_node"),
-			value: of(func(f *facts.PCIFunction) (string, bool) { return known(f.NUMANode) })},
-	})
 }

@@ -261,7 +261,10 @@ func sysctlsAgree(ss []slot) checks.Result {
 	compareAll(&r, ss, ts)
 	compareAll(&r, ss[:min(1, len(ss))], []trait{{what: "vm.max_map_count", severity: checks.Warn, better: larger,
 		source: func(member) string { return "/proc/sys/vm/max_map_count" },
-		value:  func(m member) (string, bool) { return known(m.snap.Memory.MaxMapCount) }}})
+		value:  func(m member) (string, bool) { return known(m.snap.Memory.MaxMapCount) }},
+		{what: "kernel.numa_balancing", severity: checks.Warn,
+			source: func(member) string { return "/proc/sys/kernel/numa_balancing" },
+			value:  func(m member) (string, bool) { return known(m.snap.CPU.Balancing) }}})
 	finish(&r, "no two hosts have a port of which this is known")
 	return r
 }

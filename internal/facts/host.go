@@ -41,6 +41,9 @@ type Module struct {
 	State   string      `json:"state,omitempty"`  // "Live", "Loading", "Unloading"
 	Taints  string      `json:"taints,omitempty"` // "OE": out of tree, unsigned
 	Version Opt[string] `json:"version,omitzero"`
+	// Parameters are those of modules that RDMA uses (/sys/module/NAME/parameters),
+	// as the kernel prints them, without those that only say what is logged.
+	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // KernelModules is what this kernel could load.

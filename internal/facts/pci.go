@@ -70,6 +70,9 @@ type PCIConfig struct {
 	MaxPayloadCap   Opt[int]    `json:"max_payload_supported_bytes,omitzero"` // of Device Capabilities
 	MaxReadRequest  Opt[int]    `json:"max_read_request_bytes,omitzero"`
 	RelaxedOrdering Opt[bool]   `json:"relaxed_ordering,omitzero"` // Enable Relaxed Ordering of Device Control
+	// ASPM is which sleep of the link is on: "off", "L0s", "L1", "L0s L1" (ASPM
+	// Control of Link Control).
+	ASPM Opt[string] `json:"aspm,omitzero"`
 	// ACS is the control register of the Access Control Services capability. It
 	// is not read where Bytes is below 4096, else the function has none.
 	ACS Opt[uint16] `json:"acs_control,omitzero"`

@@ -204,6 +204,16 @@ func (p *Policy) YAML(from string) string {
 			fmt.Fprintf(&b, "  %s: %s\n", quoted(board), flow(p.Firmware[board]))
 		}
 	}
+	if len(p.Modules) > 0 {
+		b.WriteString("\n# By kernel module, what its parameters must be.\nmodule_parameters:\n")
+		for _, name := range slices.Sorted(maps.Keys(p.Modules)) {
+			var parts []string
+			for _, key := range slices.Sorted(maps.Keys(p.Modules[name])) {
+				parts = append(parts, quoted(key)+": "+quoted(p.Modules[name][key]))
+			}
+			fmt.Fprintf(&b, "  %s: {%s}\n", quoted(name), strings.Join(parts, ", "))
+		}
+	}
 	if l := p.Limits; l != nil {
 		b.WriteString("\n# The least that RDMA programs and what starts them must have.\nlimits:\n")
 		if l.Memlock != "" {

@@ -42,6 +42,7 @@ func Judge(p *Policy, s *facts.Snapshot) checks.Result {
 	} else {
 		j.result.Unread = append(j.result.Unread, string(facts.SysfsRDMA))
 	}
+	j.modules()
 	j.limits()
 	r := j.result
 	slices.SortStableFunc(r.Findings, func(a, b checks.Finding) int {

@@ -146,6 +146,15 @@ func (d *decoder) policy(n *yaml.Node, p *Policy) {
 		},
 		"dark":   func(n *yaml.Node) { p.Dark = d.patterns(n, "dark") },
 		"limits": func(n *yaml.Node) { p.Limits = d.limits(n) },
+		"module_parameters": func(n *yaml.Node) {
+			p.Modules = map[string]map[string]string{}
+			d.pairs(n, "module_parameters", "a module", func(key, value *yaml.Node) {
+				of := "parameters of " + short(key.Value)
+				values := map[string]string{}
+				p.Modules[key.Value] = values
+				d.pairs(value, of, "a parameter", func(key, value *yaml.Node) { values[key.Value] = d.text(value, of+": "+short(key.Value)) })
+			})
+		},
 		"firmware": func(n *yaml.Node) {
 			p.Firmware = map[string][]string{}
 			d.pairs(n, "firmware", "a board id", func(key, value *yaml.Node) {

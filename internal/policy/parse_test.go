@@ -34,6 +34,7 @@ func TestParse(t *testing.T) {
 			{Match: []string{"ib*", "0000:18:00.0"}, Transport: "InfiniBand"}},
 		Dark:     []string{"mlx5_1/1"},
 		Firmware: map[string][]string{"MT_0000000838": {"28.41.1000", "28.42.1000"}},
+		Modules:  map[string]map[string]string{"mlx5_core": {"prof_sel": "2"}, "ib_core": {"netns_mode": "Y"}},
 		Limits:   &Limits{"unlimited", 65536, 65530},
 	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Ports{})); d != "" {
@@ -62,7 +63,7 @@ func TestMistakes(t *testing.T) {
 		{"devices:\n  count: 8", []string{"line 1: version is missing: want version: 1"}},
 		{"version: 2", []string{`line 1: version: want 1, found "2"`}},
 		{"version: 1\ndevcies: {}", []string{`line 2: the policy: unknown key "devcies": want perhaps devices`}},
-		{"version: 1\nzzz: {}", []string{`line 2: the policy: unknown key "zzz": want one of dark, devices, firmware, limits, ports, version`}},
+		{"version: 1\nzzz: {}", []string{`line 2: the policy: unknown key "zzz": want one of dark, devices, firmware, limits, module_parameters, ports, version`}},
 		{"version: 1\ndevices:\n  count: eight\n  count: 8", []string{`line 3: count: want a number from 1 to 1024, found "eight"`,
 			`line 4: devices: key "count" is given twice`}},
 		{"version: 1\ndevices:\n  present:\n", []string{"line 3: present: want a list, found nothing"}},
@@ -80,6 +81,9 @@ func TestMistakes(t *testing.T) {
 		{"version: 1\nports:\n  - match: a\n    dscp: {64: 3, 26: x, 26: 3}", []string{`line 4: dscp: want a number from 0 to 63, found "64"`,
 			`line 4: priority of DSCP 26: want a number from 0 to 7, found "x"`, `line 4: dscp: "26" is given twice`}},
 		{"version: 1\nports:\n  - match: a\n    dscp: [26]", []string{"line 4: dscp: want a mapping from a DSCP, found a list"}},
+		{"version: 1\nmodule_parameters: [a]", []string{"line 2: module_parameters: want a mapping from a module, found a list"}},
+		{"version: 1\nmodule_parameters:\n  mlx5_core: 2\n  ib_core: {x: [1], y: }", []string{`line 3: parameters of mlx5_core: want a mapping from a parameter, found "2"`,
+			"line 4: parameters of ib_core: x: want a value, found a list", "line 4: parameters of ib_core: y: want a value, found nothing"}},
 		{"version: 1\nlimits:\n  memlock: lots\n  nofile: 0", []string{`line 3: memlock: want a number of bytes or unlimited, found "lots"`,
 			`line 4: nofile: want a number from 1 to 1073741824, found "0"`}},
 		{"version: 1\nfirmware:\n  MT_1: {a: b}", []string{"line 3: firmware of MT_1: want a list, found a mapping"}},

@@ -28,6 +28,9 @@ type Policy struct {
 	// Firmware lists, by board id (board_id of the device), the versions that are
 	// allowed.
 	Firmware map[string][]string `json:"firmware,omitempty"`
+	// Modules lists, by kernel module, what its parameters must be, as
+	// /sys/module/NAME/parameters shows them.
+	Modules map[string]map[string]string `json:"module_parameters,omitempty"`
 	// Limits are the least that RDMA programs and the services that start them
 	// must have.
 	Limits *Limits `json:"limits,omitempty"`

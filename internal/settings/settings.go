@@ -118,7 +118,7 @@ func Things(s *facts.Snapshot) []Thing {
 func host(s *facts.Snapshot) Thing {
 	t := Thing{Host, "", fields(Host, &s.Host)}
 	for name, v := range map[string]any{"rdma": &s.RDMA, "memory": &s.Memory, "userland": &s.Userland,
-		"kernel_modules": &s.Kernel, "self": &s.Self} {
+		"kernel_modules": &s.Kernel, "self": &s.Self, "cpu": &s.CPU, "gpudirect": &s.GPUDirect} {
 		for field, value := range fields(Host, v) {
 			if field = name + "." + field; !moves[string(Host)+"."+Bare(field)] {
 				t.Fields[field] = value

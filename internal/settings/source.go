@@ -45,6 +45,8 @@ var origins = map[string]facts.Source{
 	"host.userland":          facts.LibraryFiles,
 	"host.kernel_modules":    facts.ModuleIndex,
 	"host.self":              facts.ProcLimits,
+	"host.cpu":               facts.CPUSource,
+	"host.gpudirect":         facts.ModuleList,
 	"host.kernel_modules.bu": facts.ModuleList,
 }
 
