@@ -15,7 +15,6 @@ const (
 	KindCompChannel Kind = "completion channel"
 	KindQP          Kind = "QP"
 	KindAH          Kind = "AH"
-	KindCMChannel   Kind = "rdma_cm event channel"
 	KindCMID        Kind = "rdma_cm ID"
 )
 

@@ -22,9 +22,25 @@ func (p *PD) CreateQP(i QPInit) (*QP, error) {
 	if !p.open() || i.SendCQ == nil || !i.SendCQ.open() || !i.RecvCQ.open() {
 		return nil, ErrClosed
 	}
+	a, attr := initAttr(&i)
+	lib, name := p.ctx.lib.c(), p.ctx.name
+	var qp *C.struct_ibv_qp
+	if err := failed(C.rd_create_qp(lib, p.c(), a, &qp), "create QP", "ibv_create_qp", name, attr); err != nil {
+		return nil, err
+	}
+	q := &QP{pd: p, send: i.SendCQ, recv: i.RecvCQ, typ: i.Type, caps: capsOf(&a.cap), num: uint32(qp.qp_num),
+		p: unsafe.Pointer(qp), object: name}
+	q.node = newNode(KindQP, func() error {
+		return failed(C.rd_destroy_qp(lib, qp), "destroy QP", "ibv_destroy_qp", name, "")
+	}, p.node, i.SendCQ.node, i.RecvCQ.node)
+	return q, nil
+}
+
+// initAttr puts what is asked for in C's terms, and in words for an error.
+func initAttr(i *QPInit) (*C.struct_ibv_qp_init_attr, string) {
 	i.Caps.MaxSendSGE = max(i.Caps.MaxSendSGE, 1)
 	i.Caps.MaxRecvSGE = max(i.Caps.MaxRecvSGE, 1)
-	var a C.struct_ibv_qp_init_attr
+	a := new(C.struct_ibv_qp_init_attr)
 	a.qp_type = C.enum_ibv_qp_type(i.Type)
 	a.send_cq = (*C.struct_ibv_cq)(i.SendCQ.p)
 	a.recv_cq = (*C.struct_ibv_cq)(i.RecvCQ.p)
@@ -36,19 +52,8 @@ func (p *PD) CreateQP(i QPInit) (*QP, error) {
 	if i.SignalAll {
 		a.sq_sig_all = 1
 	}
-	attr := fmt.Sprintf("%v, max_send_wr %d, max_recv_wr %d, max_inline_data %d", i.Type, i.Caps.MaxSendWR,
+	return a, fmt.Sprintf("%v, max_send_wr %d, max_recv_wr %d, max_inline_data %d", i.Type, i.Caps.MaxSendWR,
 		i.Caps.MaxRecvWR, i.Caps.MaxInlineData)
-	lib, name := p.ctx.lib.c(), p.ctx.name
-	var qp *C.struct_ibv_qp
-	if err := failed(C.rd_create_qp(lib, p.c(), &a, &qp), "create QP", "ibv_create_qp", name, attr); err != nil {
-		return nil, err
-	}
-	q := &QP{pd: p, send: i.SendCQ, recv: i.RecvCQ, typ: i.Type, caps: capsOf(&a.cap), num: uint32(qp.qp_num),
-		p: unsafe.Pointer(qp), object: name}
-	q.node = newNode(KindQP, func() error {
-		return failed(C.rd_destroy_qp(lib, qp), "destroy QP", "ibv_destroy_qp", name, "")
-	}, p.node, i.SendCQ.node, i.RecvCQ.node)
-	return q, nil
 }
 
 func capsOf(c *C.struct_ibv_qp_cap) QPCaps {

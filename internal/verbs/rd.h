@@ -56,6 +56,7 @@ struct rd_lib {
 	__typeof__(&rdma_destroy_event_channel) cm_destroy_event_channel;
 	__typeof__(&rdma_create_id) cm_create_id;
 	__typeof__(&rdma_destroy_id) cm_destroy_id;
+	__typeof__(&rdma_migrate_id) cm_migrate_id;
 	__typeof__(&rdma_bind_addr) cm_bind_addr;
 	__typeof__(&rdma_resolve_addr) cm_resolve_addr;
 	__typeof__(&rdma_resolve_route) cm_resolve_route;

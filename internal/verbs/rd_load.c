@@ -58,6 +58,7 @@ static const struct symbol cm[] = {
 	CM(destroy_event_channel),
 	CM(create_id),
 	CM(destroy_id),
+	CM(migrate_id),
 	CM(bind_addr),
 	CM(resolve_addr),
 	CM(resolve_route),

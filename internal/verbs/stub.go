@@ -4,6 +4,7 @@ package verbs
 
 import (
 	"context"
+	"net/netip"
 	"time"
 )
 
@@ -112,3 +113,40 @@ func (l Loop) OrderWriter(context.Context) error { return ErrUnsupported }
 
 // OrderReader needs the engine.
 func (l Loop) OrderReader(context.Context) (Ordering, error) { return Ordering{}, ErrUnsupported }
+
+// NewCMID needs the engine.
+func (l *Library) NewCMID() (*CMID, error) { return nil, ErrUnsupported }
+
+// ResolveAddr needs the engine.
+func (c *CMID) ResolveAddr(context.Context, time.Duration, netip.Addr, netip.AddrPort) error {
+	return ErrUnsupported
+}
+
+// ResolveRoute needs the engine.
+func (c *CMID) ResolveRoute(context.Context, time.Duration) error { return ErrUnsupported }
+
+// CreateQP needs the engine.
+func (c *CMID) CreateQP(*PD, QPInit) (*QP, error) { return nil, ErrUnsupported }
+
+// Connect needs the engine.
+func (c *CMID) Connect(context.Context, time.Duration, CMParam) error { return ErrUnsupported }
+
+// Accept needs the engine.
+func (c *CMID) Accept(context.Context, time.Duration, CMParam) error { return ErrUnsupported }
+
+// Reject needs the engine.
+func (c *CMID) Reject() error { return ErrUnsupported }
+
+// Disconnect needs the engine.
+func (c *CMID) Disconnect(context.Context, time.Duration) error { return ErrUnsupported }
+
+// WaitDisconnected needs the engine.
+func (c *CMID) WaitDisconnected(context.Context, time.Duration) error { return ErrUnsupported }
+
+// CMListen needs the engine.
+func (l *Library) CMListen(netip.AddrPort) (*CMListener, error) { return nil, ErrUnsupported }
+
+// Request needs the engine.
+func (l *CMListener) Request(context.Context, time.Duration) (*CMID, error) {
+	return nil, ErrUnsupported
+}

@@ -37,6 +37,12 @@
 //	                         next one
 //	latency NANOSECONDS      from post to completion
 //	event TYPE [PORT]        an asynchronous event is waiting when opened
+//	cm-event N EVENT STATUS  rdma_cm says EVENT where it would say N, numbers of
+//	                         rdma_cm_event_type
+//
+// The same file is a librdmacm.so.1, for verbs.Options.RDMACM: every address
+// is on the first device, connections are within the process. Its calls have
+// the names resolve_addr, resolve_route, connect, accept and listen.
 package fakeverbs
 
 import (

@@ -37,6 +37,11 @@ enum call {
 	C_POST_SEND,
 	C_POST_RECV,
 	C_POLL_CQ,
+	C_RESOLVE_ADDR,
+	C_RESOLVE_ROUTE,
+	C_CONNECT,
+	C_ACCEPT,
+	C_LISTEN,
 	C_CALLS,
 };
 
@@ -68,6 +73,7 @@ struct gid {
 #define FAKE_DEVICES 8
 
 struct script {
+	int read;
 	int devices;
 	char name[FAKE_DEVICES][32];
 	int link; /* IBV_LINK_LAYER_* */
@@ -101,6 +107,9 @@ struct script {
 	uint64_t latency; /* ns from post to completion */
 	int event;
 	int event_port;
+	int cm_event;  /* instead of the expected one, plus 1 */
+	int cm_status;
+	int cm_at;     /* the event it comes instead of */
 	struct gid gids[FAKE_GIDS];
 	struct rule rules[C_CALLS];
 };

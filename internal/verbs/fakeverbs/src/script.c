@@ -18,6 +18,7 @@ static const char *const calls[C_CALLS] = {
 	"reg_mr", "dereg_mr", "create_comp_channel", "create_cq", "create_qp",
 	"modify_init", "modify_rtr", "modify_rts", "modify_err", "query_qp",
 	"destroy_qp", "create_ah", "post_send", "post_recv", "poll_cq",
+	"resolve_addr", "resolve_route", "connect", "accept", "listen",
 };
 
 static const struct {
@@ -208,6 +209,10 @@ static void line_of(char *text)
 	else if (!strcmp(w[0], "event")) {
 		script.event = atoi(w[1]) + 1;
 		script.event_port = n > 2 ? atoi(w[2]) : 1;
+	} else if (!strcmp(w[0], "cm-event") && n > 3) {
+		script.cm_at = atoi(w[1]);
+		script.cm_event = atoi(w[2]) + 1;
+		script.cm_status = atoi(w[3]);
 	} else
 		bad(line);
 }
@@ -215,6 +220,7 @@ static void line_of(char *text)
 static void defaults(void)
 {
 	memset(&script, 0, sizeof(script));
+	script.read = 1;
 	script.link = IBV_LINK_LAYER_ETHERNET;
 	script.port_state = IBV_PORT_ACTIVE;
 	script.pkey = 0xffff;
