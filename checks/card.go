@@ -31,9 +31,15 @@ func slot(d *facts.Device) string {
 }
 
 // litUnwanted finds another port of the card of dark that has link and that
-// nothing wants: the cable of a wanted dark port probably went there.
+// nothing wants: the cable of a wanted dark port probably went there. Where
+// something uses dark, a lit port that is only named, as by a baseline of when
+// it had the address, is not wanted.
 func (p *Pass) litUnwanted(dark PortRef, lit func(PortRef) bool) (PortRef, bool) {
 	var found PortRef
+	opt := p.opt
+	if used, _ := wantedWithoutLink(p.snap, Options{}, dark); used {
+		opt = Options{}
+	}
 	for i := range p.snap.Devices {
 		d := &p.snap.Devices[i]
 		if !sameCard(d, dark.Device) {
@@ -44,7 +50,7 @@ func (p *Pass) litUnwanted(dark PortRef, lit func(PortRef) bool) (PortRef, bool)
 			if other.Port == dark.Port || !lit(other) {
 				continue
 			}
-			if want, _ := wantedWithoutLink(p.snap, p.opt, other); want {
+			if want, _ := wantedWithoutLink(p.snap, opt, other); want {
 				continue
 			}
 			if found.Port == nil || other.String() < found.String() {

@@ -26,6 +26,7 @@ type Page struct {
 type Explains struct {
 	Port   []string `yaml:"port" json:"port,omitempty"`     // at the same port, or at its netdev
 	Device []string `yaml:"device" json:"device,omitempty"` // at the same device or PCI function
+	Card   []string `yaml:"card" json:"card,omitempty"`     // at any PCI function of the same card
 	Netdev []string `yaml:"netdev" json:"netdev,omitempty"` // at the same netdev or one it is stacked with
 	Host   []string `yaml:"host" json:"host,omitempty"`     // anywhere on the host
 }
@@ -37,6 +38,7 @@ type Scope string
 const (
 	PortScope   Scope = "port"
 	DeviceScope Scope = "device"
+	CardScope   Scope = "card"
 	NetdevScope Scope = "netdev"
 	HostScope   Scope = "host"
 )
@@ -49,7 +51,7 @@ func (e Explains) scopes() []struct {
 	return []struct {
 		Scope Scope
 		Codes []string
-	}{{PortScope, e.Port}, {DeviceScope, e.Device}, {NetdevScope, e.Netdev}, {HostScope, e.Host}}
+	}{{PortScope, e.Port}, {DeviceScope, e.Device}, {CardScope, e.Card}, {NetdevScope, e.Netdev}, {HostScope, e.Host}}
 }
 
 // Remedy is a step of a fix as the page has it: "{name}" is filled in from the

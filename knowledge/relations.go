@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -68,8 +69,20 @@ func near(scope Scope, a, b spot) bool {
 		return share(a.ports, b.ports)
 	case DeviceScope:
 		return share(a.devices, b.devices) || share(a.pcis, b.pcis)
+	case CardScope:
+		return share(a.devices, b.devices) || share(slots(a.pcis), slots(b.pcis))
 	}
 	return share(a.netdevs, b.netdevs) || share(a.ports, b.ports)
+}
+
+// slots are PCI addresses without the function, "0000:3b:00".
+func slots(pcis []string) []string {
+	all := make([]string, 0, len(pcis))
+	for _, address := range pcis {
+		slot, _, _ := strings.Cut(address, ".")
+		all = append(all, slot)
+	}
+	return all
 }
 
 func share(a, b []string) bool {

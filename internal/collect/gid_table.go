@@ -2,6 +2,7 @@ package collect
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -23,7 +24,7 @@ var _ = register(Collector{
 			open = readGIDs(r, open)
 		}
 		readGIDAttrs(r)
-		eachPort(r.Snap, func(_ *facts.Device, p *facts.Port) { fill(&p.Netdev, netdevOf(p.GIDs)) })
+		eachPort(r.Snap, func(_ *facts.Device, p *facts.Port) { fill(&p.Netdev, netdevOf(r.Snap, p.GIDs)) })
 	},
 })
 
@@ -187,12 +188,28 @@ func gidAttr(b *batch, dir string, g *facts.GID, dst *facts.Opt[string]) {
 
 // netdevOf is the netdev of the port itself: that of the lowest GID, since the
 // lowest slots are reserved for the default GIDs, and those of VLANs on top of
-// the netdev come after.
-func netdevOf(gids []facts.GID) facts.Opt[string] {
+// the netdev come after. Sysfs names netdevs of other network namespaces, too:
+// where that one is not here, as in a pod with a macvlan on the host's port, it
+// is the first that has the address of its GID here.
+func netdevOf(s *facts.Snapshot, gids []facts.GID) facts.Opt[string] {
+	var lowest facts.Opt[string]
 	for _, g := range gids {
-		if g.Netdev.Known() {
+		name, ok := g.Netdev.Get()
+		switch n := s.Netdev(name); {
+		case !ok:
+		case n != nil && (!lowest.Known() || hasGID(n, g)):
 			return g.Netdev
+		case !lowest.Known():
+			lowest = g.Netdev
 		}
 	}
-	return facts.Opt[string]{}
+	return lowest
+}
+
+// hasGID reports whether a GID is of an address of the netdev.
+func hasGID(n *facts.Netdev, g facts.GID) bool {
+	return slices.ContainsFunc(n.Addresses, func(a facts.Address) bool {
+		ip, err := netip.ParseAddr(a.IP)
+		return err == nil && gidOf(ip) == g.Value
+	})
 }

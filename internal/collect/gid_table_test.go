@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"path"
 	"strconv"
 	"strings"
@@ -128,5 +129,34 @@ func TestGIDTableReads(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The netdev of a port is that of its lowest GID, or where that one is another
+// namespace's, the one that has a GID's address here.
+func TestNetdevOfGIDs(t *testing.T) {
+	gid := func(ip, netdev string) facts.GID {
+		return facts.GID{Value: gidOf(netip.MustParseAddr(ip)), Netdev: facts.Some(netdev)}
+	}
+	host := []facts.GID{gid("fe80::1", "eth2"), gid("192.0.2.1", "eth2"), gid("192.0.2.9", "mv0")}
+	here := func(name, ip string) *facts.Snapshot {
+		return &facts.Snapshot{Netdevs: []facts.Netdev{{Name: name, Addresses: []facts.Address{{IP: ip}}}}}
+	}
+	for _, tc := range []struct {
+		s    *facts.Snapshot
+		gids []facts.GID
+		want string
+	}{
+		{here("eth2", "192.0.2.1"), host, "eth2"},
+		{here("eth2", "198.51.100.1"), host, "eth2"},
+		{here("mv0", "192.0.2.9"), host, "mv0"},
+		{here("mv0", "198.51.100.1"), host, "eth2"}, // Another one of that name.
+		{&facts.Snapshot{}, host, "eth2"},
+		{here("mv0", "no address"), host, "eth2"},
+		{here("mv0", "192.0.2.9"), nil, ""},
+	} {
+		if got := netdevOf(tc.s, tc.gids).Or(""); got != tc.want {
+			t.Errorf("with %+v: netdev %q, want %q", tc.s.Netdevs, got, tc.want)
+		}
 	}
 }

@@ -78,6 +78,15 @@ func top(doc *report.Document) string {
 	return doc.Diagnoses[0].Code + " " + doc.Diagnoses[0].Subject
 }
 
+// first is the first diagnosis of a host that wants one of any severity, where
+// its comment has the line "severity: info"; else it is top's.
+func first(l *fixture.Layered, doc *report.Document) string {
+	if l.Header("severity") == "info" && len(doc.Diagnoses) > 0 && doc.Diagnoses[0].Severity == checks.Info {
+		return doc.Diagnoses[0].Code + " " + doc.Diagnoses[0].Subject
+	}
+	return top(doc)
+}
+
 // asWanted reports whether got is "CODE SUBJECT" as the host wants it, where
 // several subjects may be joined by "or".
 func asWanted(l *fixture.Layered, got string) bool {
@@ -115,7 +124,7 @@ func TestHosts(t *testing.T) {
 	for _, name := range hostNames(t) {
 		l := layered(t, name, nil)
 		sum, doc := examined(t, l.Archive())
-		got := top(doc)
+		got := first(l, doc)
 		if !asWanted(l, got) {
 			t.Errorf("%s: the first diagnosis is %s, want %s", name, got, l.Want)
 		}
@@ -125,7 +134,7 @@ func TestHosts(t *testing.T) {
 		others := othersOf(l.Archive())
 		renamed := layered(t, name, others.edit)
 		_, redoc := examined(t, renamed.Archive())
-		again := top(redoc)
+		again := first(renamed, redoc)
 		if !asWanted(renamed, again) {
 			t.Errorf("%s with other names: the first diagnosis is %s, want %s", name, again, renamed.Want)
 		}
@@ -143,7 +152,7 @@ healthy twin and what is broken. Wanted and got are the first diagnosis and its 
 got with other names of devices and netdevs, other PCI, IP and MAC addresses, and another order.
 
 Each healthy host is also damaged in every fact that checks read (missing, zero, least, most, a sibling's value) and
-judged with the undamaged one as its baseline. Last measured, 9,787 of 10,271 damages were noticed, 95.3 %; the rest is in
+judged with the undamaged one as its baseline. Last measured, 12,327 of 12,964 damages were noticed, 95.1 %; the rest is in
 unnoticed.txt beside the hosts, with reasons. One examination of mlx5-roce-8x400g laid out as files cost 33 ms of processor
 time on a busy machine, 8 ms of it for starting the process, and 20 MB of memory. make bar measures both again.
 

@@ -49,6 +49,8 @@ var (
 	subnets = regexp.MustCompile(`\b10\.1\.(\d+)\.(\d+)\b`)
 	makers  = regexp.MustCompile(`\bb8:3f:d2:00:`)
 	guids   = regexp.MustCompile(`\bb83f:d203:`)
+	// The GUID in the hardware address of IPoIB.
+	ipoibs = regexp.MustCompile(`\bb8:3f:d2:03:`)
 )
 
 // otherBus turns the order of buses around.
@@ -75,5 +77,6 @@ func (o others) edit(text string) string {
 		return fmt.Sprintf("172.20.%d.%s", 200-third, m[2])
 	})
 	text = makers.ReplaceAllString(text, "94:6d:ae:11:")
+	text = ipoibs.ReplaceAllString(text, "94:6d:ae:03:")
 	return guids.ReplaceAllString(text, "946d:ae03:")
 }
