@@ -3,6 +3,7 @@ package kmod
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ clean() {
 		[ -e /sys/class/net/labnic0 -o ! -e /sys/module/labnic ] && break
 		sleep 0.1
 	done
-	for m in siw netdevsim labhca labnic; do
+	for m in siw netdevsim labhca labnic labpci labcpu; do
 		[ ! -e /sys/module/$m ] || rmmod $m
 	done
 }
@@ -99,7 +100,7 @@ func TestInGuest(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, c := range append(labnicCases, labhcaCases...) {
+		for _, c := range slices.Concat(labnicCases, labhcaCases, labpciCases) {
 			if c.only != "" && c.only != k.Series {
 				continue
 			}

@@ -1,6 +1,6 @@
 // Package kmod builds the kernel modules that the lab loads into its guests:
 //
-//   - labnic and labhca, the project's own, from lab/labnic and lab/labhca;
+//   - labnic, labhca, labpci and labcpu, the project's own, from lab/labnic and so on;
 //   - siw and netdevsim, which Debian's kernels leave out, from the folder of
 //     Debian's own source of exactly that kernel.
 //
@@ -52,6 +52,8 @@ func Modules() []Module {
 	return []Module{
 		{Name: "labnic", own: "lab/labnic", file: "labnic.ko"},
 		{Name: "labhca", own: "lab/labhca", file: "labhca.ko"},
+		{Name: "labpci", own: "lab/labpci", file: "labpci.ko"},
+		{Name: "labcpu", own: "lab/labcpu", file: "labcpu.ko"},
 		{Name: "siw", kernel: "drivers/infiniband/sw/siw",
 			config: "CONFIG_RDMA_SIW=m", file: "siw.ko"},
 		{Name: "netdevsim", kernel: "drivers/net/netdevsim",

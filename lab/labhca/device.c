@@ -166,7 +166,7 @@ int labhca_plug(struct labhca *hca)
 	d->ib.phys_port_cnt = hca->ports;
 	d->ib.num_comp_vectors = 1;
 	d->ib.node_guid = hca->node_guid;
-	d->ib.dev.parent = &hca->parent->dev;
+	d->ib.dev.parent = hca->pci ? &hca->pci->dev : &hca->parent->dev;
 	snprintf(d->ib.node_desc, sizeof(d->ib.node_desc), "labhca %d",
 		 hca->index);
 	set_ops(hca, &d->ib);

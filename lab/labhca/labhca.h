@@ -11,6 +11,7 @@
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/pci.h>
 #include <linux/platform_device.h>
 #include <linux/wait.h>
 #include <rdma/ib_verbs.h>
@@ -60,6 +61,8 @@ struct labhca {
 	spinlock_t ib_lock;
 	struct labhca_ib *ib;            /* NULL while unplugged */
 	struct platform_device *parent;
+	struct pci_dev *pci;             /* the parent instead, NULL: none */
+	struct module *pci_owner;        /* of the driver that holds pci */
 	char board_id[LABHCA_TEXT], hca_type[LABHCA_TEXT];
 	char hw_rev[LABHCA_TEXT], fw_ver[LABHCA_TEXT];
 	__be64 node_guid, sys_image_guid;
@@ -104,6 +107,7 @@ extern char *labhca_name;
 extern unsigned int labhca_driver_id;
 extern bool labhca_ext_counters;
 extern unsigned int labhca_roce_gids;
+extern bool labhca_roce_v2, labhca_refuse_gids;
 
 /* main.c: sleeps uninterruptibly while *flag is set. */
 void labhca_hang(struct labhca *hca, const bool *flag);
@@ -131,6 +135,10 @@ int labhca_hw_init(char **extra, unsigned int n);
 extern struct rdma_stat_desc labhca_port_descs[LABHCA_HW];
 extern struct rdma_stat_desc labhca_device_descs[LABHCA_HW];
 extern int labhca_port_ndescs, labhca_device_ndescs;
+
+/* pci.c */
+int labhca_pci_bind(struct labhca *hca, const char *address);
+void labhca_pci_release(struct labhca *hca);
 
 /* netdev.c */
 int labhca_netdev_bind(struct labhca *hca, const char *name);

@@ -23,6 +23,11 @@ static unsigned int nnetdevs;
 module_param_array(netdevs, charp, &nnetdevs, 0444);
 MODULE_PARM_DESC(netdevs, "RoCE: the netdev of each device, one port each");
 
+static char *parents[LABHCA_DEVICES];
+static unsigned int nparents;
+module_param_array(parents, charp, &nparents, 0444);
+MODULE_PARM_DESC(parents, "the PCI function that each device sits on");
+
 static char *names[LABHCA_HW];
 static unsigned int nnames;
 module_param_array(names, charp, &nnames, 0444);
@@ -47,6 +52,14 @@ MODULE_PARM_DESC(ext_counters, "0: counters/ of 32 bits only");
 unsigned int labhca_roce_gids = 255;
 module_param_named(gids, labhca_roce_gids, uint, 0444);
 MODULE_PARM_DESC(gids, "RoCE: entries of the GID table");
+
+bool labhca_roce_v2 = true;
+module_param_named(roce_v2, labhca_roce_v2, bool, 0444);
+MODULE_PARM_DESC(roce_v2, "0: RoCE v1 only");
+
+bool labhca_refuse_gids;
+module_param_named(refuse_gids, labhca_refuse_gids, bool, 0444);
+MODULE_PARM_DESC(refuse_gids, "1: RoCE: no entry of the GID table can be written");
 
 const struct labhca_family *labhca_family;
 struct labhca *labhca_all[LABHCA_DEVICES];
@@ -97,6 +110,7 @@ static void free_hca(struct labhca *hca)
 {
 	labhca_knobs_free(hca);
 	labhca_netdev_release(hca);
+	labhca_pci_release(hca);
 	platform_device_unregister(hca->parent);
 	kfree(hca);
 }
@@ -140,7 +154,9 @@ static struct labhca *new_hca(int index)
 		kfree(hca);
 		return ERR_PTR(err);
 	}
-	if (nnetdevs)
+	if (index < nparents)
+		err = labhca_pci_bind(hca, parents[index]);
+	if (nnetdevs && !err)
 		err = labhca_netdev_bind(hca, netdevs[index]);
 	if (!err)
 		return hca;

@@ -88,7 +88,7 @@ int labhca_netdev_query(struct labhca_port *p, struct ib_device *ib,
 /* The core keeps the table itself; an adapter would write it to hardware. */
 static int add_gid(const struct ib_gid_attr *attr, void **context)
 {
-	return 0;
+	return labhca_refuse_gids ? -EIO : 0;
 }
 
 static int del_gid(const struct ib_gid_attr *attr, void **context)

@@ -96,7 +96,7 @@ static int port_immutable(struct ib_device *ib, u32 port,
 	immutable->gid_tbl_len = gids(p);
 	if (p->roce)
 		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE |
-			RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
+			(labhca_roce_v2 ? RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP : 0) |
 			RDMA_CORE_CAP_AF_IB | RDMA_CORE_CAP_ETH_AH;
 	else if (!labhca_family->efa)
 		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB;

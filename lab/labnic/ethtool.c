@@ -14,7 +14,7 @@ static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 
 	strscpy(info->driver, labnic_driver, sizeof(info->driver));
 	strscpy(info->fw_version, labnic_firmware, sizeof(info->fw_version));
-	strscpy(info->bus_info, dev_name(&p->parent->dev),
+	strscpy(info->bus_info, dev_name(labnic_parent(p)),
 		sizeof(info->bus_info));
 }
 

@@ -13,6 +13,7 @@
 #include <linux/ethtool.h>
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
+#include <linux/pci.h>
 #include <linux/platform_device.h>
 #include <linux/spinlock.h>
 #include <net/dcbnl.h>
@@ -84,11 +85,33 @@ struct labnic_link {
 	bool reset_clears_pause;
 };
 
+#define LABNIC_VFS 4
+
+/* The PCI function that a port sits on, and what is set for its VFs. */
+struct labnic_pci {
+	struct pci_dev *dev;             /* NULL: a platform device instead */
+	struct module *owner;            /* of the driver that holds it */
+	struct {
+		int link_state;          /* IFLA_VF_LINK_STATE_* */
+		u32 min_rate, max_rate;  /* Mb/s */
+	} vf[LABNIC_VFS];
+};
+
+/* Congestion control of RoCE, by role (notification and reaction point) and
+ * priority.
+ */
+struct labnic_ecn {
+	struct kobject *dir, *role[2], *enable[2];
+	bool on[2][8];
+};
+
 struct labnic_port {
 	struct net_device *dev;
 	struct labnic_pair *pair;
 	struct labnic_port *peer;
 	struct platform_device *parent;
+	struct labnic_pci pci;
+	struct labnic_ecn ecn;
 	struct dentry *dir;
 	struct labnic_link link;
 	struct labnic_dcb dcb;
@@ -100,9 +123,23 @@ struct labnic_port {
 extern char *labnic_driver;
 extern char *labnic_firmware;
 extern bool labnic_apptrust;
+extern bool labnic_ecn;
 extern u32 labnic_speed;
 
 extern const struct ethtool_ops labnic_ethtool_ops;
+
+/* ecn.c */
+int labnic_ecn_add(struct labnic_port *p);
+void labnic_ecn_remove(struct labnic_port *p);
+
+/* pci.c */
+int labnic_pci_bind(struct labnic_port *p, const char *address);
+void labnic_pci_release(struct labnic_pci *pci);
+struct device *labnic_parent(struct labnic_port *p);
+int labnic_get_vf_config(struct net_device *dev, int vf,
+			 struct ifla_vf_info *info);
+int labnic_set_vf_link_state(struct net_device *dev, int vf, int state);
+int labnic_set_vf_rate(struct net_device *dev, int vf, int min, int max);
 
 /* link.c */
 void labnic_link_init(struct labnic_port *p);

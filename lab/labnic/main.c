@@ -28,9 +28,18 @@ bool labnic_apptrust;
 module_param_named(apptrust, labnic_apptrust, bool, 0444);
 MODULE_PARM_DESC(apptrust, "answer DCB apptrust requests (mlx5 does not)");
 
+bool labnic_ecn;
+module_param_named(ecn, labnic_ecn, bool, 0444);
+MODULE_PARM_DESC(ecn, "/sys/class/net/X/ecn, as drivers of vendor packages have it");
+
 u32 labnic_speed = 100000;
 module_param_named(speed, labnic_speed, uint, 0444);
 MODULE_PARM_DESC(speed, "fastest speed of the ports in Mb/s");
+
+static char *parents[MAX_PAIRS];
+static unsigned int nparents;
+module_param_array(parents, charp, &nparents, 0444);
+MODULE_PARM_DESC(parents, "the PCI function that the first port of each pair sits on");
 
 static struct labnic_pair *all;
 static struct dentry *root;
@@ -79,6 +88,9 @@ static const struct net_device_ops netdev_ops = {
 	.ndo_get_stats64 = labnic_get_stats64,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,
+	.ndo_get_vf_config = labnic_get_vf_config,
+	.ndo_set_vf_link_state = labnic_set_vf_link_state,
+	.ndo_set_vf_rate = labnic_set_vf_rate,
 };
 
 static void setup(struct net_device *dev)
@@ -89,6 +101,16 @@ static void setup(struct net_device *dev)
 	dev->max_mtu = MAX_MTU;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	eth_hw_addr_random(dev);
+}
+
+static void free_port(struct labnic_port *p)
+{
+	struct platform_device *parent = p->parent;
+	struct labnic_pci pci = p->pci;
+
+	free_netdev(p->dev);
+	labnic_pci_release(&pci);
+	platform_device_unregister(parent);
 }
 
 static struct labnic_port *new_port(struct labnic_pair *pair, int id)
@@ -105,24 +127,24 @@ static struct labnic_port *new_port(struct labnic_pair *pair, int id)
 		platform_device_unregister(parent);
 		return ERR_PTR(-ENOMEM);
 	}
-	SET_NETDEV_DEV(dev, &parent->dev);
 	p = netdev_priv(dev);
 	p->dev = dev;
 	p->pair = pair;
 	p->parent = parent;
+	if (id % 2 == 0 && id / 2 < nparents) {
+		int err = labnic_pci_bind(p, parents[id / 2]);
+
+		if (err) {
+			free_port(p);
+			return ERR_PTR(err);
+		}
+	}
+	SET_NETDEV_DEV(dev, labnic_parent(p));
 	labnic_link_init(p);
 	labnic_dcb_init(p);
 	labnic_congestion_init(p);
 	netif_carrier_off(dev);
 	return p;
-}
-
-static void free_port(struct labnic_port *p)
-{
-	struct platform_device *parent = p->parent;
-
-	free_netdev(p->dev);
-	platform_device_unregister(parent);
 }
 
 /* Neither end may be opened before both exist, so both are made first. */
@@ -150,13 +172,19 @@ static int add_pair(struct labnic_pair *pair, int id)
 	err = register_netdev(b->dev);
 	if (err)
 		goto unregister;
-	err = labnic_knobs_add(a, root, a->dev->name);
+	err = labnic_ecn_add(a);
+	if (!err)
+		err = labnic_ecn_add(b);
+	if (!err)
+		err = labnic_knobs_add(a, root, a->dev->name);
 	if (!err)
 		err = labnic_knobs_add(b, root, b->dev->name);
 	if (!err)
 		return 0;
+	labnic_ecn_remove(b);
 	unregister_netdev(b->dev);
 unregister:
+	labnic_ecn_remove(a);
 	unregister_netdev(a->dev);
 free:
 	free_port(a);
@@ -172,6 +200,8 @@ static void remove_all(void)
 	/* Waits for open files: no knob is turned from here on. */
 	debugfs_remove_recursive(root);
 	for (i = 0; i < pairs && all[i].end[0]; i++) {
+		labnic_ecn_remove(all[i].end[0]);
+		labnic_ecn_remove(all[i].end[1]);
 		unregister_netdev(all[i].end[0]->dev);
 		unregister_netdev(all[i].end[1]->dev);
 		free_port(all[i].end[0]);

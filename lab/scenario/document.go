@@ -25,7 +25,9 @@ Every row is a real kernel that was made sick on purpose: the scenario, the code
 that had to be the top diagnosis, what the doctor said, and whether the finding was
 gone after the fix that the report itself shows was run verbatim. "own": the cure is
 the scenario's, because no command on the host can mend it (a cable, a switch, a
-peer, a package). "gone": an information that asks for nothing, gone with its cause.
+peer, a package). "hands": the report offers no command to run on the host, as the
+lab has checked, and the finding was gone when the fault was taken back. "gone": an
+information that asks for nothing, gone with its cause.
 "-": a healthy host, where no warning and no failure may be found, and information
 only where the scenario names it.
 

@@ -16,6 +16,9 @@ func (f *flow) examine(ctx context.Context, user string, args []string) (
 	if f.s.Compare {
 		return f.compare(ctx, user, args)
 	}
+	if len(f.s.Command) > 0 {
+		return f.doctor(ctx, user, append([]string{doctorPath}, f.s.Command...))
+	}
 	return f.doctor(ctx, user, append([]string{doctorPath, "check", "--json",
 		"--interval", "1s"}, args...))
 }
@@ -76,6 +79,9 @@ func (f *flow) doctorOn(ctx context.Context, host, user string, argv []string) (
 	if user != "root" {
 		// A login, so that pam_limits sets what a person would have.
 		c.Argv = []string{"su", "-s", "/bin/sh", "-c", shellJoin(argv), user}
+	}
+	if f.s.Within != "" {
+		c.Argv = append([]string{"sh", "-c", f.s.Within + ` "$@"`, "sh"}, c.Argv...)
 	}
 	if f.s.Netns != "" {
 		c.Argv = append([]string{"ip", "netns", "exec", f.s.Netns}, c.Argv...)

@@ -30,6 +30,8 @@ type Outcome struct {
 	// Undone says that Cured was reached by taking the fault back, since
 	// information asks for nothing.
 	Undone bool `json:"undone"`
+	// ByHand says that Cured was reached so, since the fix is no command.
+	ByHand bool `json:"by_hand"`
 	// Problems are what went wrong, none if it passed.
 	Problems []string `json:"problems"`
 	// Broken says that no verdict on the doctor was reached: the scenario's
@@ -103,7 +105,7 @@ func (f *flow) steps(ctx context.Context) error {
 	if err := f.sameModules(ctx, modules, "check"); err != nil {
 		return err
 	}
-	if !f.s.Compare { // What is compared is recordings already.
+	if f.s.fresh() { // Else what was read is recordings already.
 		if err := f.replay(ctx, report); err != nil {
 			return err
 		}
@@ -127,7 +129,7 @@ func (f *flow) steps(ctx context.Context) error {
 // after the cure.
 func (f *flow) check(ctx context.Context) (Report, json.RawMessage, error) {
 	args := f.s.Args
-	if !f.s.Compare {
+	if f.s.fresh() {
 		args = append([]string{"--record", recordingPath}, args...)
 	}
 	r, err := f.examine(ctx, f.s.User, args)
@@ -187,11 +189,14 @@ func (f *flow) replay(ctx context.Context, live Report) error {
 // cure runs the fix of the top diagnosis, or the scenario's own, and checks
 // again.
 func (f *flow) cure(ctx context.Context, sick Report) error {
+	if commands, err := runnable(sick.Diagnoses[0]); f.s.ByHand() && err == nil {
+		f.bad("undo: the report has a fix that can be run: %q", commands)
+	}
 	if len(f.s.Undo) > 0 {
 		if err := f.runSteps(ctx, "undo", f.s.Undo); err != nil {
 			return err
 		}
-		f.out.Undone = true
+		f.out.Undone, f.out.ByHand = !f.s.ByHand(), f.s.ByHand()
 	} else if f.s.OwnCure() {
 		if err := f.runSteps(ctx, "cure", f.s.Cure); err != nil {
 			return err

@@ -50,6 +50,8 @@ func (o Outcome) row() []string {
 	switch {
 	case o.Cured && o.Undone:
 		cured = "gone"
+	case o.Cured && o.ByHand:
+		cured = "hands"
 	case o.Cured && o.OwnCure:
 		cured = "own"
 	case o.Cured:

@@ -39,6 +39,10 @@ type Scenario struct {
 	// Netns is the network namespace of host a that the doctor runs in, as a
 	// container would, if set. Setup or Fault makes it.
 	Netns string `yaml:"netns"`
+	// Within is what a shell does before it becomes the doctor, such as what
+	// a container's runtime does: text that ends with a command that runs
+	// the words after it ("exec setpriv --no-new-privs").
+	Within string `yaml:"within"`
 	// Compare says that the doctor records every host and compares the
 	// recordings, instead of checking host a.
 	Compare bool `yaml:"compare"`
@@ -56,6 +60,10 @@ type Scenario struct {
 	// Ready is a condition on host a, asked until it holds after During has
 	// been started, at most 20 s.
 	Ready string `yaml:"ready"`
+	// Command, if set, is examined by instead of a check: arguments of
+	// rdmadoctor that print a report as JSON, such as those of a check of
+	// what a flight recorder has kept.
+	Command []string `yaml:"command"`
 	// Args are further arguments of rdmadoctor check.
 	Args []string `yaml:"args"`
 	// Want are codes of findings. The first must be the top diagnosis. None
@@ -87,8 +95,10 @@ type Scenario struct {
 	Cure []Step `yaml:"cure"`
 	// Why says why the product's fix cannot be run in the lab.
 	Why string `yaml:"why"`
-	// Undo takes the fault back where the top diagnosis is information:
-	// nothing is broken that could be cured, but the finding must go.
+	// Undo takes the fault back, and the finding must go, where there is no
+	// fix to run: the top diagnosis is information, or hands have to mend it,
+	// as Why says. The second is believed only of a report whose fix has no
+	// command that could be run on the host.
 	Undo []Step `yaml:"undo"`
 	// RecheckUser is who runs the doctor after the cure, User if empty.
 	RecheckUser string `yaml:"recheck_user"`
@@ -127,6 +137,13 @@ func (s Scenario) Healthy() bool { return len(s.Want) == 0 }
 
 // OwnCure says whether the scenario brings its own cure.
 func (s Scenario) OwnCure() bool { return len(s.Cure) > 0 }
+
+// ByHand says whether the fault is one that no command could mend.
+func (s Scenario) ByHand() bool { return len(s.Undo) > 0 && s.WantSeverity != "info" }
+
+// fresh says whether the doctor looks at the host itself, and so can record
+// what it reads.
+func (s Scenario) fresh() bool { return !s.Compare && len(s.Command) == 0 }
 
 // Hosts are the letters of the topology's hosts.
 func (s Scenario) Hosts() []string { return slices.Concat(topologies[s.Topology]...) }
@@ -239,6 +256,9 @@ func (s Scenario) check() error {
 	if s.Netns != "" && !idPattern.MatchString(s.Netns) {
 		bad("netns %q: want lower case words joined by -", s.Netns)
 	}
+	if len(s.Command) > 0 && (s.Compare || len(s.Args) > 0) {
+		bad("command: replaces args and compare")
+	}
 	if s.Compare && len(s.Hosts()) < 2 {
 		bad("compare: topology %s has one host", s.Topology)
 	}
@@ -271,16 +291,16 @@ func (s Scenario) check() error {
 		bad("healthy: wants nothing, so fault, cure, allow, order, want_severity " +
 			"and want_subject make no sense")
 	}
-	if len(s.Undo) > 0 && (s.OwnCure() || s.WantSeverity != "info") {
-		bad("undo: only without cure and with want_severity info")
+	if len(s.Undo) > 0 && (s.OwnCure() || s.WantSeverity == "") {
+		bad("undo: only without cure and with want_severity")
 	}
 	for id, status := range s.WantStatus {
 		if !slices.Contains(statuses, status) {
 			bad("want_status of %s: got %q, want some of %q", id, status, statuses)
 		}
 	}
-	if s.Why != "" != s.OwnCure() {
-		bad("cure and why: either both or none")
+	if s.Why != "" != (s.OwnCure() || s.ByHand()) {
+		bad("cure and why: either both or none, and so with undo of more than information")
 	}
 	if s.Timeout < time.Second || s.Timeout > 10*time.Minute {
 		bad("timeout %v: want 1s to 10m", s.Timeout)

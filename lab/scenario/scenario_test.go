@@ -50,7 +50,10 @@ func TestParseErrors(t *testing.T) {
 		{"why without cure", good + "want: [x]\nwhy: y\n", "cure and why"},
 		{"healthy with a fault", good + "fault: [x]\n", "healthy"},
 		{"healthy that allows warnings", good + "allow: [x]\n", "healthy"},
-		{"undo of a fault", good + "want: [x]\nundo: [y]\n", "undo"},
+		{"undo of any severity", good + "want: [x]\nundo: [y]\nwhy: z\n", "undo"},
+		{"undo of a fault without why", good + "want: [x]\nwant_severity: fail\nundo: [y]\n", "undo"},
+		{"undo of information with why", good + "want: [x]\nwant_severity: info\nundo: [y]\nwhy: z\n", "undo"},
+		{"command and args", good + "command: [check]\nargs: [-q]\n", "command"},
 		{"undo and cure", good + "want: [x]\nwant_severity: info\nundo: [y]\n" +
 			"cure: [y]\nwhy: z\n", "undo"},
 		{"status", good + "want_status: {x: passed}\n", "passed"},
@@ -117,11 +120,14 @@ func TestRepositoryScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, healthy := 0, 0
+	own, hands, healthy := 0, 0, 0
 	used := make(map[string]bool)
 	for _, s := range all {
 		if s.OwnCure() {
 			own++
+		}
+		if s.ByHand() {
+			hands++
 		}
 		if s.Healthy() {
 			healthy++
@@ -142,7 +148,7 @@ func TestRepositoryScenarios(t *testing.T) {
 			t.Errorf("use/%s.sh: no scenario uses it", name)
 		}
 	}
-	t.Logf("%d scenarios, %d healthy, %d with their own cure", len(all), healthy, own)
+	t.Logf("%d scenarios, %d healthy, %d with their own cure, %d that hands have to mend", len(all), healthy, own, hands)
 }
 
 func TestRunnable(t *testing.T) {
