@@ -18,7 +18,7 @@ var congestionLoop = register(&Check{
 	Codes: []string{"cnp-not-sent", "congestion"},
 	Params: Params{
 		"cnp-not-sent": "device port netdev pci? counter priority?",
-		"congestion":   "device port netdev pci? counter priority?",
+		"congestion":   "device port netdev? pci? counter priority?",
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.Ethtool, facts.DCBNetlink)

@@ -19,7 +19,7 @@ var cpuFrequency = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA, facts.CPUSource},
 	Codes: []string{"cpu-power-saving"},
 	Params: Params{
-		"cpu-power-saving": "governor driver? preference?",
+		"cpu-power-saving": governorParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.CPUSource)

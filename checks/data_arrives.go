@@ -41,6 +41,11 @@ var dataArrives = register(&Check{
 			}
 			judgeTransfers(p, s, l)
 		}
+		for m := range p.Measurements() {
+			if m.Failed != nil {
+				judgeTransfers(p, s, asLadder(m))
+			}
+		}
 	},
 })
 
@@ -48,6 +53,16 @@ const filterParams = "device port netdev? pci? family? table? chain? hook? peer?
 
 // transfers are the steps that move data.
 var transfers = []string{"write", "read", "send", "recv", "fetch-add", "cmp-swap"}
+
+// asLadder is a measurement that failed, as a ladder of the one transfer.
+func asLadder(m *facts.Measurement) *facts.Ladder {
+	l := &facts.Ladder{Probe: m.Probe, Local: m.Local, Remote: m.Remote, Moved: m.Moved, Events: m.Events,
+		Steps: []facts.ProbeStep{{Name: m.Op, Bytes: m.SizeBytes, Error: m.Failed}}}
+	if m.Path != nil {
+		l.Path = *m.Path
+	}
+	return l
+}
 
 // A transfer is one failed transfer, as it is judged.
 type transfer struct {

@@ -83,6 +83,10 @@ func judgeRegistration(p *Pass, l *facts.Ladder, err *facts.StepError, bytes int
 		if step == "reg-mr-unaligned" {
 			f.Message = refused + " off a page boundary, which verbs allow: the provider or driver is wrong"
 		}
+		if v := worked(l, "reg-mr"); v != nil {
+			f.Evidence = append(f.Evidence, variedEvidence(l, v))
+			f.Params["attribute"], f.Params["from"], f.Params["to"] = v.Attribute, v.From, v.To
+		}
 		addCauses(&f, step, err.Errno)
 	case errno == status.EFAULT:
 		f.Code, f.Message = "reg-mr-fault", refused+": the address cannot be pinned"

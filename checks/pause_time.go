@@ -20,9 +20,9 @@ var pauseTime = register(&Check{
 	Uses:  []facts.Source{facts.PCISysfs},
 	Codes: []string{"pfc-storm", "pause-sent", "pause-received"},
 	Params: Params{
-		"pfc-storm":      "device port netdev pci? priority? direction percent? counter?",
-		"pause-sent":     "device port netdev pci? priority percent",
-		"pause-received": "device port netdev pci? priority percent",
+		"pfc-storm":      "device port netdev? pci? priority? direction percent? counter?",
+		"pause-sent":     pauseParams,
+		"pause-received": pauseParams,
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.Ethtool, facts.PCISysfs)

@@ -19,7 +19,7 @@ var processNearNIC = register(&Check{
 	Needs: []facts.Source{facts.SysfsRDMA, facts.ProcessList, facts.PCISysfs},
 	Codes: []string{"numa-remote"},
 	Params: Params{
-		"numa-remote": "pid device numa_node cpus",
+		"numa-remote": numaParams,
 	},
 	Run: func(p *Pass) {
 		s := p.Read(facts.SysfsRDMA, facts.ProcessList, facts.PCISysfs)

@@ -79,7 +79,7 @@ func judgeTransition(p *Pass, s *facts.Snapshot, l *facts.Ladder, st *facts.Prob
 	errno := err.Errno
 	switch {
 	case st.Name == "rtr" && roce && t.gid(errno, v):
-	case v != nil && v.Attribute == "is_global":
+	case v != nil && v.Attribute == "is_global" && (v.To == "true" || v.To == "1"):
 		f.Code, f.Message = "grh-required", t.refused+": without a GRH it fails, with one it works"
 		if roce && l.Path.DLID.Or(0) > 0 {
 			f.Code = "lid-on-ethernet"

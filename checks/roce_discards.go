@@ -20,7 +20,7 @@ var roceDiscards = register(&Check{
 	Codes: []string{"discards-on-roce-priority", "receiver-drops"},
 	Params: Params{
 		"discards-on-roce-priority": "device port netdev pci? priority counter",
-		"receiver-drops":            "device port netdev pci? counter",
+		"receiver-drops":            "device port netdev? pci? counter",
 	},
 	Run: func(p *Pass) {
 		p.Read(facts.Ethtool, facts.DCBNetlink, facts.PCISysfs)

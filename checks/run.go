@@ -14,6 +14,8 @@ type Options struct {
 	// Wanted names ports ("mlx5_0/1"), devices or netdevs that the user asked for
 	// with --device or --port, or that a policy or baseline expects.
 	Wanted []string
+	// Before is what probes measured when the baseline was recorded.
+	Before []facts.Measurement
 }
 
 // Run applies cs in order and reports each result as soon as it is known.

@@ -20,7 +20,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the want section of each scenario")
 
 // A scenario is one constructed snapshot of a testdata file, named after the
-// check that judges it. " wanted=a,b" after the name fills Options.Wanted.
+// check that judges it. " wanted=a,b" after the name fills Options.Wanted,
+// " before=NAME" Options.Before with what another scenario of the file measured.
 type scenario struct {
 	check *Check
 	name  string
@@ -58,7 +59,13 @@ func scenarios(t *testing.T) []scenario {
 				continue
 			}
 			name, wanted, _ := strings.Cut(f.Name, " wanted=")
+			name, before, _ := strings.Cut(name, " before=")
 			sc := scenario{check: c, name: name, data: f.Data}
+			for _, other := range ar.Files {
+				if before != "" && other.Name == before {
+					sc.opt.Before = scenario{check: c, name: before, data: other.Data}.snapshot(t).Measured
+				}
+			}
 			if wanted != "" {
 				sc.opt.Wanted = strings.Split(wanted, ",")
 			}

@@ -23,6 +23,9 @@ func (t transfer) unanswered(what string) {
 		wait = " in time"
 	}
 	t.Message = fmt.Sprintf("%s got no acknowledgement%s", what, wait)
+	if v := worked(l, t.step.Name, "sgid_index"); v != nil {
+		t.Evidence = append(t.Evidence, variedEvidence(l, v))
+	}
 	small, large := t.sizes()
 	sent, arrived, known := t.flow()
 	switch v := worked(l, t.step.Name, "path_mtu"); {

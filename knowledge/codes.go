@@ -75,7 +75,7 @@ var Codes = map[checks.Layer][]string{
 		"bandwidth-low", "bandwidth-one-direction", "read-slow",
 		"send-slower-than-write", "latency-high", "latency-jitter",
 		"message-rate-low", "single-qp-limit", "bond-one-member", "numa-remote",
-		"cpu-power-saving", "out-of-order-visibility",
+		"cpu-power-saving", "out-of-order-visibility", "cpu-busy",
 	},
 	checks.Application: {
 		"tcp-fallback", "nccl-config", "gpudirect-off", "gpudirect-platform",

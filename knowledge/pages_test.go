@@ -98,7 +98,9 @@ func TestCommandsParse(t *testing.T) {
 	if n == 0 {
 		t.Fatal("no command was filled")
 	}
-	out, err := exec.Command(sh, "-n", "-c", script.String()).CombinedOutput()
+	c := exec.Command(sh, "-n")
+	c.Stdin = strings.NewReader(script.String())
+	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("sh -n: %v: %s", err, out)
 	}

@@ -148,7 +148,11 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 func judge(full, snap *facts.Snapshot, cs []*checks.Check, opt Options, each func(checks.Result)) []string {
 	beside, names := expected(full, opt)
 	names = append(wanted(opt), names...)
-	checks.Run(snap, cs, checks.Options{Wanted: names}, func(r checks.Result) {
+	judged := checks.Options{Wanted: names}
+	if opt.Baseline != nil {
+		judged.Before = opt.Baseline.Measured
+	}
+	checks.Run(snap, cs, judged, func(r checks.Result) {
 		demand(&r, beside)
 		r.Findings = slices.DeleteFunc(r.Findings, func(f checks.Finding) bool { return !codeWanted(opt, f.Code) })
 		each(r)

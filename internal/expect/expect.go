@@ -50,8 +50,9 @@ type Expectation struct {
 }
 
 // Bandwidth works out what a transfer between the ends should reach. A
-// loopback (one end) never leaves the card: only PCIe bounds it. It is false
-// where nothing is known that bounds the path.
+// loopback (one end) never leaves the card: PCIe bounds it, and the card, which
+// is made for the rate of its port. It is false where nothing is known that
+// bounds the path.
 func Bandwidth(ends []End, path *facts.Path, window Ceiling) (Expectation, bool) {
 	var x Expectation
 	if len(ends) > 1 && path != nil {
@@ -61,6 +62,12 @@ func Bandwidth(ends []End, path *facts.Path, window Ceiling) (Expectation, bool)
 	}
 	for _, e := range ends {
 		if c, ok := pcie(e); ok {
+			x.Ceilings = append(x.Ceilings, c)
+		}
+	}
+	if len(ends) == 1 && path != nil && len(x.Ceilings) > 0 {
+		if c, ok := link(ends, path); ok {
+			c.Name = "card"
 			x.Ceilings = append(x.Ceilings, c)
 		}
 	}
@@ -83,7 +90,7 @@ func Window(qps, depth, size int, rtt time.Duration) Ceiling {
 		return Ceiling{}
 	}
 	return Ceiling{Name: "window", At: "the queue pairs", Rate: facts.BitsPerSecond(bytes * 8 / rtt.Seconds()),
-		Formula: fmt.Sprintf("%d QPs x %d outstanding x %d bytes / %v", max(qps, 1), depth, size, rtt.Round(10*time.Nanosecond))}
+		Formula: fmt.Sprintf("QPs %d x outstanding %d x %d bytes / %v", max(qps, 1), depth, size, rtt.Round(10*time.Nanosecond))}
 }
 
 // Judgeable reports whether the formula holds for an end, and why not: an
@@ -97,7 +104,10 @@ func Judgeable(e End) (why string, ok bool) {
 	case e.Device.Provider.Or("") == "efa", e.Device.Provider.Or("") == "mana":
 		return e.String() + " is an adapter of a cloud", false
 	case e.Snapshot.Host.Virtual.Or(false):
-		return e.place("this host") + " is a guest", false
+		if e.Host != "" {
+			return e.Host + " is a guest", false
+		}
+		return "this host is a guest", false
 	case f != nil && f.VF:
 		return e.String() + " is a virtual function", false
 	}
@@ -129,6 +139,9 @@ func digits(x float64) string {
 	}
 	return s
 }
+
+// Messages shows a rate of messages, in millions a second as data sheets do.
+func Messages(perSecond float64) string { return digits(perSecond/1e6) + " M messages/s" }
 
 // Time shows nanoseconds in the unit that people use for them.
 func Time(ns float64) string {

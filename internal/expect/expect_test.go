@@ -74,8 +74,11 @@ func TestBandwidth(t *testing.T) {
 	if !ok || x.Limit.Name != "PCIe" || x.Limit.At != "hostB 0000:3b:00.0" || !near(float64(x.Limit.Rate), 55.9e9, 0.2e9) || x.Link.Rate == 0 {
 		t.Errorf("the narrow slot of the peer counts: %+v", x)
 	}
-	if x, ok = Bandwidth([]End{a}, path, Ceiling{}); !ok || x.Limit.Name != "PCIe" || x.Link.Rate != 0 {
-		t.Errorf("a loopback is bounded by PCIe: %+v", x)
+	if x, ok = Bandwidth([]End{a}, path, Ceiling{}); !ok || x.Limit.Name != "card" || x.Link.Rate != 0 {
+		t.Errorf("a loopback in a wide slot is bounded by the card: %+v", x)
+	}
+	if x, ok = Bandwidth([]End{b}, path, Ceiling{}); !ok || x.Limit.Name != "PCIe" || x.Link.Rate != 0 {
+		t.Errorf("a loopback in a narrow slot is bounded by PCIe: %+v", x)
 	}
 	w := Window(1, 1, 4096, 5*time.Microsecond)
 	if x, ok = Bandwidth([]End{a, a}, path, w); !ok || x.Limit.Name != "window" || !near(float64(w.Rate), 6.55e9, 0.1e9) {

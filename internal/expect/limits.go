@@ -9,6 +9,10 @@ const (
 	BandwidthPass = 0.95
 	BandwidthFail = 0.90
 
+	// A loopback shares the PCIe link and the card with itself.
+	LoopbackPass = 0.90
+	LoopbackFail = 0.85
+
 	// One queue pair does not fill a port of 200 Gb/s and more.
 	OneQPPass = 0.85
 	OneQPFail = 0.70

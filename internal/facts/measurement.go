@@ -1,6 +1,10 @@
 package facts
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // Measurement is what a probe measured, never whether it is good.
 type Measurement struct {
@@ -32,10 +36,26 @@ type Measurement struct {
 	// Violations counts what was seen in the wrong order by an ordering probe.
 	Violations Opt[uint64]   `json:"violations,omitzero"`
 	Moved      []CounterMove `json:"counters_moved"` // of both ends
-	Events     []AsyncEvent  `json:"events,omitempty"`
-	Error      *string       `json:"error" jsonschema:"nullable"` // why there is no figure
-	Failed     *StepError    `json:"failed,omitempty" jsonschema:"nullable"`
-	End        *ProbeEnd     `json:"end,omitempty" jsonschema:"nullable"`
+	// Load is how busy the processors of each end were meanwhile.
+	Load   []HostLoad   `json:"load,omitempty"`
+	Events []AsyncEvent `json:"events,omitempty"`
+	Error  *string      `json:"error" jsonschema:"nullable"` // why there is no figure
+	Failed *StepError   `json:"failed,omitempty" jsonschema:"nullable"`
+	End    *ProbeEnd    `json:"end,omitempty" jsonschema:"nullable"`
+}
+
+// HostLoad is what the processors of one end did while a probe ran
+// (/proc/stat, /proc/PID/stat).
+type HostLoad struct {
+	Host       string        `json:"host,omitempty"` // empty: the host that tells it
+	Processors int           `json:"processors"`     // online
+	Elapsed    time.Duration `json:"elapsed_nanos"`
+	Busy       time.Duration `json:"busy_nanos"`             // of all processors together: neither idle nor waiting for a disk
+	Own        time.Duration `json:"own_nanos"`              // of that, in the probe's own process
+	Stolen     time.Duration `json:"stolen_nanos,omitempty"` // that a hypervisor took
+	// Top is the process beside the probe that took most: "stress (pid 812)".
+	Top     string        `json:"top,omitempty"`
+	TopTime time.Duration `json:"top_nanos,omitempty"`
 }
 
 // Quantiles sum samples up, in the unit of the measurement.
@@ -61,4 +81,53 @@ type CounterMove struct {
 	Subject string `json:"subject"`
 	Name    string `json:"name"`
 	Delta   uint64 `json:"delta"`
+}
+
+// Quantile is the value that a share q of the samples does not exceed, by
+// nearest rank: of the samples, else of the histogram (the upper bound of a
+// bucket), else of the quantiles that were told.
+func (m *Measurement) Quantile(q float64) (float64, bool) {
+	if n := len(m.Samples); n > 0 {
+		sorted := slices.Sorted(slices.Values(m.Samples))
+		return sorted[rank(q, n)], true
+	}
+	if h := m.Histogram; h != nil && len(h.Counts) <= len(h.UpperBounds) {
+		var all, seen uint64
+		for _, c := range h.Counts {
+			all += c
+		}
+		for i, c := range h.Counts {
+			if seen += c; all > 0 && float64(seen) >= q*float64(all) && seen > 0 {
+				return h.UpperBounds[i], true
+			}
+		}
+	}
+	if m.Quantiles == nil || m.Quantiles.Count == 0 {
+		return 0, false
+	}
+	told := map[float64]float64{0: m.Quantiles.Min, 0.5: m.Quantiles.P50, 0.99: m.Quantiles.P99, 0.999: m.Quantiles.P999, 1: m.Quantiles.Max}
+	v, ok := told[q]
+	return v, ok
+}
+
+// rank is the index of the nearest rank of q among n sorted samples.
+func rank(q float64, n int) int {
+	return min(max(int(math.Ceil(q*float64(n)))-1, 0), n-1)
+}
+
+// Figure is the one number of a measurement: the rate of what went over in all
+// of its time where that was counted, else the median of the samples.
+func (m *Measurement) Figure() (float64, bool) {
+	if m.Error != nil || m.Failed != nil {
+		return 0, false
+	}
+	if seconds := m.Time.Seconds(); seconds > 0 {
+		switch {
+		case m.Unit == "bit/s" && m.Bytes > 0:
+			return float64(m.Bytes) * 8 / seconds, true
+		case m.Unit == "messages/s" && m.Messages > 0:
+			return float64(m.Messages) / seconds, true
+		}
+	}
+	return m.Quantile(0.5)
 }
