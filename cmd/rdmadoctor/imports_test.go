@@ -62,6 +62,8 @@ var arrows = map[string]arrow{
 	"internal/peer/peerpb": {nil, nil, "it is generated"},
 	"internal/peer": {[]string{"internal/peer/peerpb", "internal/worker", "internal/hostio", "internal/facts"},
 		[]string{"net/http", "C"}, "it carries facts and tasks between hosts and judges nothing"},
+	"probes": {[]string{"internal/verbs", "internal/facts"}, []string{"os/exec", "net", "net/http", "C"},
+		"it makes calls and measures, and judges nothing"},
 	"internal/fixture": {[]string{"internal/hostio"}, nil, "only tests import it"},
 	"cmd/rdmadoctor": {[]string{"internal/anonymise", "internal/flight", "internal/policy", "internal/baseline", "internal/settings", "tui", "internal/doctor", "internal/compare", "internal/recording", "internal/collect", "internal/hostio",
 		"internal/report", "internal/facts", "internal/counters", "internal/status", "internal/expect", "internal/near", "knowledge", "checks"},
