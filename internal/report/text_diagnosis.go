@@ -8,7 +8,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
-	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
@@ -231,28 +230,4 @@ func (p *page) hosts(d *Document) {
 	for _, h := range d.Hosts {
 		p.para("  ", 4, strings.Join(nonEmpty(h.Host, h.Origin, h.Summary), " · "))
 	}
-}
-
-func (p *page) measurements(d *Document) {
-	if len(d.Measurements) == 0 {
-		return
-	}
-	p.blank()
-	p.heading("Measured")
-	for i := range d.Measurements {
-		p.para("  ", 4, measured(&d.Measurements[i]))
-	}
-}
-
-// measured is one measurement in one line. Figures are for machines: a text
-// line says what was tried and how it ended.
-func measured(m *facts.Measurement) string {
-	s := strings.Join(nonEmpty(m.Probe, m.Op, m.Local, m.Remote), " ")
-	if m.SizeBytes > 0 {
-		s += fmt.Sprintf(" %d B", m.SizeBytes)
-	}
-	if m.Error != nil {
-		return s + ": " + *m.Error
-	}
-	return fmt.Sprintf("%s: %d samples", s, len(m.Samples))
 }
