@@ -41,8 +41,14 @@ var dataArrives = register(&Check{
 			}
 			judgeTransfers(p, s, l)
 		}
+		told := map[string]bool{} // What ends one measurement of a pair ends them all.
 		for m := range p.Measurements() {
-			if m.Failed != nil {
+			if m.Failed == nil || !m.Failed.WCStatus.Known() && !m.Failed.TimedOut {
+				continue // Its queue pair was not made, which the ladder says.
+			}
+			key := fmt.Sprint(pairKey(m), m.Failed.WCStatus)
+			if !told[key] {
+				told[key] = true
 				judgeTransfers(p, s, asLadder(m))
 			}
 		}

@@ -23,14 +23,15 @@ var directionsAlike = register(&Check{
 	Run: func(p *Pass) {
 		s := p.Read(facts.Probes, facts.SysfsRDMA, facts.Links, facts.PCISysfs)
 		for _, ms := range p.pairs("bandwidth") {
-			of := func(direction string) (*facts.Measurement, float64) {
+			in, b := best(ms, func(m *facts.Measurement) bool { return plainLarge(m) && m.Op == "write" && m.Direction == "in" })
+			// The same in the other direction: more queue pairs would not be.
+			as := func(direction string) (*facts.Measurement, float64) {
 				return best(ms, func(m *facts.Measurement) bool {
-					return m.SizeBytes >= largeMessage && m.Mode == "" && m.Op == "write" && m.Direction == direction
+					return in != nil && m.SizeBytes == in.SizeBytes && m.QPs == in.QPs && m.Mode == "" && m.Op == "write" && m.Direction == direction
 				})
 			}
-			out, a := of("out")
-			in, b := of("in")
-			both, sum := of("both")
+			out, a := as("out")
+			both, sum := as("both")
 			p.Examine(1)
 			if out == nil || in == nil {
 				p.NotApplicable("%s was not measured in both directions", ms[0].Local)

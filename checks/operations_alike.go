@@ -23,20 +23,24 @@ var operationsAlike = register(&Check{
 	Run: func(p *Pass) {
 		p.Read(facts.Probes, facts.SysfsRDMA, facts.Links, facts.PCISysfs)
 		for _, ms := range p.pairs("bandwidth") {
-			write, fast := best(ms, func(m *facts.Measurement) bool { return plainLarge(m) && m.Op == "write" })
-			if write == nil {
-				p.unmeasured(ms, "WRITE")
-				continue
-			}
-			p.Examine(1)
+			compared := false
 			for _, op := range []string{"read", "send"} {
-				m, v := best(ms, func(m *facts.Measurement) bool {
-					return plainLarge(m) && m.Op == op && m.SizeBytes == write.SizeBytes && m.QPs == write.QPs &&
-						(m.Direction == write.Direction || op == "read")
+				m, v := best(ms, func(m *facts.Measurement) bool { return plainLarge(m) && m.Op == op })
+				if m == nil {
+					continue
+				}
+				// The same as a WRITE. The payload of a READ that goes in is written in.
+				write, fast := best(ms, func(w *facts.Measurement) bool {
+					return plainLarge(w) && w.Op == "write" && w.SizeBytes == m.SizeBytes && w.QPs == m.QPs && w.Direction == m.Direction
 				})
-				if m != nil {
+				if write != nil {
+					p.Examine(1)
+					compared = true
 					judgeOperation(p, m, v, write, fast)
 				}
+			}
+			if !compared {
+				p.unmeasured(ms, "READ or SEND beside the same WRITE")
 			}
 		}
 	},

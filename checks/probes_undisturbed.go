@@ -119,7 +119,7 @@ func judgeStir(p *Pass, ms []*facts.Measurement, at end, st stir) Finding {
 			f.Severity = Warn
 		}
 	case counters.CongestionTX, counters.CongestionRX, counters.PauseStorm:
-		judgeHeld(&f, ms, at, st)
+		judgeHeld(&f, ms, at, st, share)
 	}
 	return f
 }
@@ -159,7 +159,7 @@ func starved(ms []*facts.Measurement) bool {
 
 // judgeHeld judges pause and drops: time in microseconds by its share, drops by
 // packets. Pause that the peer sends is pause that this host receives.
-func judgeHeld(f *Finding, ms []*facts.Measurement, at end, st stir) {
+func judgeHeld(f *Finding, ms []*facts.Measurement, at end, st stir, ofPackets float64) {
 	sent := st.dir == counters.TX == (st.host == "")
 	direction, code, says := "received", "pause-received", "was held back by pause"
 	if sent {
@@ -187,7 +187,10 @@ func judgeHeld(f *Finding, ms []*facts.Measurement, at end, st stir) {
 			f.Severity = ""
 		}
 	case st.class == counters.CongestionRX && st.unit == "packets" && st.dir == counters.RX:
-		f.Code, f.Severity = "receiver-drops", Warn
+		f.Code = "receiver-drops"
+		if f.Severity = shareSeverity(ofPackets, at.software()); f.Severity == Fail {
+			f.Severity = Warn
+		}
 		f.Message = fmt.Sprintf("%s dropped %d packets of the probes for want of buffers: %s", c, st.most.Delta, st.most.Name)
 	}
 }
