@@ -60,6 +60,9 @@ func judgeBandwidth(p *Pass, ms []*facts.Measurement) {
 			continue
 		}
 		p.Examine(1)
+		if judgeShaper(p, m, figure) {
+			continue
+		}
 		all, ok := p.judgeable(m)
 		if !ok {
 			continue

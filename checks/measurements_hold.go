@@ -75,8 +75,15 @@ func judgeAgain(p *Pass, s *facts.Snapshot, ms []*facts.Measurement) {
 		if rate < expect.BaselineFail-noise {
 			f.Severity = Fail
 		}
-		if why := reasons([]*facts.Measurement{m}); why != "" {
+		shaper, limited := shaperOf(s, at)
+		switch why := reasons([]*facts.Measurement{m}); {
+		case limited:
+			f.Message += "; " + shaper.Value
+			f.Evidence = append(f.Evidence, shaper)
+		case why != "":
 			f.Message += "; meanwhile " + why
+		default:
+			f.Message += "; no counter of loss, pause or congestion moved, so look at the processors of both hosts"
 		}
 		worst[code] = f
 	}
