@@ -75,7 +75,7 @@ func judgeOperation(p *Pass, m *facts.Measurement, v float64, write *facts.Measu
 		hardware = hardware && ok
 	}
 	switch {
-	case m.Op == "send" && waited && v < operationShare*fast:
+	case m.Op == "send" && waited && (v < starvedShare*fast || hardware && v < operationShare*fast):
 		f.Code, f.Confidence = "send-slower-than-write", Proved
 		f.Message += ", and it waited for receives"
 		if v < starvedShare*fast {

@@ -62,9 +62,6 @@ const pauseParams = "device port netdev? pci? priority? percent?"
 // socket queues drop a packet now and then under full load.
 const lossWarnSoftware = 1e-4
 
-// fewLost is how many packets are an accident.
-const fewLost = 3
-
 func moving(ms []*facts.Measurement) bool {
 	return slices.ContainsFunc(ms, func(m *facts.Measurement) bool { return m.Bytes > 0 || m.Messages > 0 || m.Iterations > 0 })
 }
@@ -95,8 +92,14 @@ func judgeStir(p *Pass, ms []*facts.Measurement, at end, st stir) Finding {
 	case counters.Loss:
 		f.Code, f.Message = "loss-retransmit", "packets of the probes were lost and sent again: "+seen
 		f.Severity = shareSeverity(share, at.software())
-		if st.most.Delta < fewLost && f.Severity == Fail {
+		if st.most.Delta < accidental && f.Severity == Fail {
 			f.Severity = Warn
+		}
+		if at.software() && !gaps(ms) {
+			f.Severity = "" // A processor that is late sends again as well.
+			if share >= lossFail && st.most.Delta >= manyResent {
+				f.Severity, f.Confidence = Warn, Likely
+			}
 		}
 		if at.Port != nil && f.Severity != "" {
 			blameNetem(p.snap, &f, *at.Port)
@@ -110,6 +113,9 @@ func judgeStir(p *Pass, ms []*facts.Measurement, at end, st stir) Finding {
 		f.Code, f.Message = "rnr-stall", "the probes waited for receives: "+seen
 		if f.Severity = shareSeverity(share, at.software()); f.Severity == Fail && !starved(ms) {
 			f.Severity = Warn
+		}
+		if at.software() && !starved(ms) && share < notReadySoftware {
+			f.Severity = "" // Receiver and sender may share one processor.
 		}
 	case counters.Corruption:
 		f.Code, f.Severity, f.Message = "corruption", Fail, "packets of the probes were damaged: "+seen
