@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
@@ -25,7 +26,13 @@ func (p *program) fullScreen() bool {
 	return isTerminal(p.in) && isTerminal(p.out) && !p.dumb()
 }
 
-func (p *program) dumb() bool { return slices.Contains(p.environ, "TERM=dumb") }
+// dumb reports a terminal that calls itself so, or nothing at all.
+func (p *program) dumb() bool {
+	return !slices.ContainsFunc(p.environ, func(e string) bool {
+		term, ok := strings.CutPrefix(e, "TERM=")
+		return ok && term != "" && term != "dumb"
+	})
+}
 
 // A text report wider than widest is harder to read, not easier; one narrower
 // than narrowest is a ribbon, which the terminal breaks better.

@@ -23,6 +23,7 @@ func TestFullScreen(t *testing.T) {
 	}{
 		{tty, tty, "xterm", true},
 		{tty, tty, "dumb", false},
+		{tty, tty, "", false},
 		{pipe, tty, "xterm", false},
 		{tty, pipe, "xterm", false},
 	} {

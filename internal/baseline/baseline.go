@@ -186,14 +186,14 @@ func fieldsOf(p pair) []string {
 }
 
 // readable reports whether the source of a field was read, and no gap is about
-// the thing.
+// the thing: a copied tree has what files show of a source, and no more.
 func readable(s *facts.Snapshot, t *settings.Thing, field string) bool {
 	src := settings.Source(t.Kind, field)
 	if !s.Has(src) {
 		return false
 	}
 	return !slices.ContainsFunc(s.Gaps, func(g facts.Gap) bool {
-		return g.Source == src && g.Kind != facts.Absent && t.Name != "" && about(g.What, t)
+		return g.Source == src && (g.Detail == facts.NotInForm || g.Kind != facts.Absent && t.Name != "" && about(g.What, t))
 	})
 }
 
@@ -223,6 +223,10 @@ func (c *comparison) vanished(t *settings.Thing) {
 		return
 	}
 	switch t.Kind {
+	case settings.Module:
+		if c.now.Module(t.Name) != nil {
+			return // It is loaded; whether RDMA needs it was not read.
+		}
 	case settings.Device:
 		c.report(c.deviceMissing(t))
 		return
@@ -240,6 +244,9 @@ func (c *comparison) vanished(t *settings.Thing) {
 // appeared reports a thing that was not there. That harms nobody.
 func (c *comparison) appeared(t *settings.Thing) {
 	if src := settings.Source(t.Kind, ""); !c.before.Has(src) {
+		return
+	}
+	if t.Kind == settings.Module && c.before.Module(t.Name) != nil {
 		return
 	}
 	f := c.change(t, "", "not there", "there", judgement{checks.Info, string(t.Kind)})
