@@ -11,15 +11,17 @@ var losslessBuffer = register(&Check{
 	ID:    "lossless-buffer",
 	Title: "lossless priorities have a receive buffer of their own",
 	Doc: "PFC stops the sender when the priority's receive buffer fills. In a buffer shared with lossy priorities, whose " +
-		"threshold is none, the stop comes too late and packets are dropped.",
+		"threshold is none, the stop comes too late and packets are dropped. A priority beside that to which RoCE is mapped is " +
+		"another protocol's matter.",
 	Layer: Lossless,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links, facts.DCBNetlink},
-	Uses:  []facts.Source{facts.PCISysfs},
+	Uses:  []facts.Source{facts.PCISysfs, facts.ConfigFS},
 	Codes: []string{"buffer-not-lossless"},
 	Params: Params{
 		"buffer-not-lossless": "device port netdev pci? priority buffer? free_buffer? sizes?",
 	},
 	Run: func(p *Pass) {
+		p.Read(facts.ConfigFS)
 		for q := range p.qosPorts() {
 			pfc, ok := q.PFC.Get()
 			if !ok {
@@ -66,6 +68,10 @@ func judgeBuffers(p *Pass, q qosPort, pfc facts.PFC, b facts.Buffer) {
 			f.Message = fmt.Sprintf("lossless priority %d shares buffer %d with lossy priority %d", prio, buffer, lossy)
 		default:
 			continue
+		}
+		if rides, ok := q.Priority.Get(); ok && q.Mapped && rides != prio {
+			f.Severity = Info
+			f.Message += fmt.Sprintf(", and RoCE rides priority %d", rides)
 		}
 		p.Report(f)
 	}

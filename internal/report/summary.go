@@ -131,6 +131,12 @@ func advise(s Summary, results []checks.Result, ds []knowledge.Diagnosis, rerr *
 		return NotRDMA, about(ds[i])
 	}
 	if hasCode(results, withoutRDMA) {
+		// What explains that no device is here is worth more than that.
+		for _, d := range ds {
+			if slices.ContainsFunc(d.Findings, func(f knowledge.FindingRef) bool { return slices.Contains(withoutRDMA, f.Code) }) {
+				return NotRDMA, about(d)
+			}
+		}
 		return NotRDMA, "no RDMA device on this host"
 	}
 	switch {

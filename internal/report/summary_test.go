@@ -34,6 +34,8 @@ func TestSummarize(t *testing.T) {
 	dRisk := diagnosis("port-no-carrier", checks.Fail, knowledge.AtRisk)
 	dGPU := diagnosis("gpu-fault", checks.Fail, knowledge.Down)
 	dNone := diagnosis("no-rdma-device", checks.Info, knowledge.None)
+	dNIC := diagnosis("rnic-without-driver", checks.Info, knowledge.None)
+	dNIC.Findings = []knowledge.FindingRef{{Code: "rnic-without-driver", Subject: "mlx5_0/1"}, {Code: "no-rdma-device", Subject: "host"}}
 	dHost := dWarn
 	dHost.Subject = "host"
 	err := func(k ErrorKind) *Error { return &Error{Kind: k, Message: "why"} }
@@ -62,6 +64,7 @@ func TestSummarize(t *testing.T) {
 		{"not the network", rs(pass, fail), ds(dGPU), nil, "", StatusFail, 2, NotRDMA, "gpu-fault"},
 		{"both", rs(pass, fail), ds(dGPU, dFail), nil, "", StatusFail, 2, Drain, "port-no-carrier"},
 		{"no RDMA", rs(pass, none), ds(dNone), nil, "", StatusUnknown, 3, NotRDMA, "title of no-rdma-device"},
+		{"no RDMA, explained", rs(pass, none), ds(dNIC), nil, "", StatusUnknown, 3, NotRDMA, "title of rnic-without-driver"},
 		{"of the whole host", rs(pass, warn), ds(dHost), nil, "", StatusWarn, 1, Keep, "it works, but: title of memlock-low$"},
 		{"no RDMA, no page", rs(pass, none), nil, nil, "", StatusUnknown, 3, NotRDMA, "no RDMA device"},
 		{"no RDMA and a warning", rs(none, warn), ds(dWarn, dNone), nil, "", StatusWarn, 1, NotRDMA, "no-rdma-device"},
