@@ -14,7 +14,7 @@ var oneNICPerSubnet = register(&Check{
 	Title: "RDMA netdevs in one subnet are set up for it",
 	Doc: "By default every netdev answers ARP for every address of the host, so that peers learn the MAC of the wrong NIC; " +
 		"RoCE packets then arrive where no QP waits for them and are dropped without a word. Several NICs in one subnet " +
-		"need arp_ignore, arp_announce, a loose rp_filter and routes by source.",
+		"need arp_ignore and arp_announce (or arp_filter with rules by source), a loose rp_filter and routes by source.",
 	Layer: Addressing,
 	Needs: []facts.Source{facts.SysfsRDMA, facts.Links},
 	Uses:  []facts.Source{facts.SysctlNet, facts.RoutesSource},
@@ -49,6 +49,9 @@ func judgeShared(p *Pass, r, o rail) {
 	}
 	var wrong []string
 	for _, want := range arpSettings {
+		if filtered(p.snap, r) && strings.HasPrefix(want.name, "arp_") {
+			continue
+		}
 		if v, ok := r.on.Sysctl[want.name]; ok && !slices.Contains(want.good, v) {
 			wrong = append(wrong, fmt.Sprintf("%s=%d", want.name, v))
 		}
@@ -68,6 +71,15 @@ func judgeShared(p *Pass, r, o rail) {
 		f.Evidence = append(f.Evidence, Evidence{"/proc/sys/net/ipv4/conf/{all," + r.on.Name + "}/" + name, fmt.Sprint(r.on.Sysctl[name])})
 	}
 	p.Report(f)
+}
+
+// filtered reports the other way to keep NICs in one subnet apart: arp_filter
+// answers only where the reply would leave, which rules by source decide.
+func filtered(s *facts.Snapshot, r rail) bool {
+	return r.on.Sysctl["arp_filter"] == 1 && slices.ContainsFunc(s.Rules, func(rule facts.Rule) bool {
+		from, _, _ := strings.Cut(rule.Src, "/")
+		return from == r.addr.String()
+	})
 }
 
 // arpSettings are the effective values that keep several NICs in one subnet

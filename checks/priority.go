@@ -14,8 +14,9 @@ type ride struct {
 	From     string // where the DSCP is set
 	ByDSCP   bool   // the port trusts DSCP; else the VLAN tag's PCP
 	Priority facts.Opt[int]
-	Mapped   bool // an APP entry gives Priority
-	Tagged   bool // RoCE GIDs sit on VLANs, so with PCP trust the tag decides
+	Mapped   bool  // an APP entry gives Priority
+	Tagged   bool  // RoCE GIDs sit on VLANs, so with PCP trust the tag decides
+	Reach    uint8 // the priorities that some DSCP leads to, a bit each
 }
 
 const (
@@ -31,7 +32,7 @@ const (
 // findRide works out the ride from the settings of the port and the DCB of the
 // netdev beneath it.
 func findRide(port PortRef, n *facts.Netdev, dcb facts.DCB) ride {
-	r := ride{ByDSCP: trustsDSCP(dcb), Tagged: tagged(port, n)}
+	r := ride{ByDSCP: trustsDSCP(dcb), Tagged: tagged(port, n), Reach: reach(port, n, dcb)}
 	r.DSCP, r.From = roceDSCP(port, n, dcb)
 	for _, a := range dcb.Apps {
 		if a.Selector == selectorUDP && a.Protocol == roceUDPPort {
@@ -55,12 +56,40 @@ func findRide(port PortRef, n *facts.Netdev, dcb facts.DCB) ride {
 			return r
 		}
 	}
-	if port.Device.Provider.Or("") == "mlx5" {
-		r.Priority = facts.Some(d >> 3) // The device's map before any entry is written.
-	} else {
-		r.Priority = facts.Some(0)
-	}
+	r.Priority = facts.Some(unmapped(port, d))
 	return r
+}
+
+// unmapped is the priority of a DSCP that has no APP entry.
+func unmapped(port PortRef, dscp int) int {
+	if port.Device.Provider.Or("") == "mlx5" {
+		return dscp >> 3 // The device's map before any entry is written.
+	}
+	return 0
+}
+
+// reach is what the DSCPs lead to: those with an APP entry, and where none but
+// the CNP's has one, as on a port that was only told to trust DSCP, all.
+func reach(port PortRef, n *facts.Netdev, dcb facts.DCB) (priorities uint8) {
+	mapped := false
+	for _, a := range dcb.Apps {
+		if a.Selector == facts.SelectorDSCP && a.Priority >= 0 && a.Priority < 8 {
+			priorities |= 1 << a.Priority
+			mapped = mapped || a.Protocol != cnpOf(n)
+		}
+	}
+	for dscp := 0; dscp < 64 && !mapped; dscp++ {
+		priorities |= 1 << unmapped(port, dscp)
+	}
+	return priorities
+}
+
+// cnpOf is the DSCP of the CNPs that a netdev sends.
+func cnpOf(n *facts.Netdev) int {
+	if d, ok := n.ECN["roce_np/cnp_dscp"]; ok {
+		return d
+	}
+	return cnpDSCP
 }
 
 // trustsDSCP tells which field of a packet chooses the priority. Where the
@@ -83,10 +112,7 @@ func roceDSCP(port PortRef, n *facts.Netdev, dcb facts.DCB) (facts.Opt[int], str
 	if tos, ok := port.CMRoCETOS.Get(); ok && tos > 0 {
 		return facts.Some(tos >> 2), fmt.Sprintf("/sys/kernel/config/rdma_cm/%s/ports/%d/default_roce_tos", port.Device.Name, port.Number)
 	}
-	cnp := cnpDSCP
-	if d, ok := n.ECN["roce_np/cnp_dscp"]; ok {
-		cnp = d
-	}
+	cnp := cnpOf(n)
 	var only []int
 	for _, a := range dcb.Apps {
 		if a.Selector == facts.SelectorDSCP && a.Protocol != cnp && a.Priority != 0 && !slices.Contains(only, a.Protocol) {
@@ -152,10 +178,8 @@ func judgeQoS(r ride, dcb facts.DCB, pfc facts.PFC, pause facts.Opt[facts.Pause]
 	}
 	// The DSCP is the application's choice: some DSCP must lead to a lossless
 	// priority.
-	for _, a := range dcb.Apps {
-		if a.Selector == facts.SelectorDSCP && pfc.On(a.Priority) {
-			return qosUndecided
-		}
+	if r.Reach&pfc.Enabled != 0 {
+		return qosUndecided
 	}
 	return qosMapMismatched
 }
