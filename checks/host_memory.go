@@ -2,9 +2,9 @@ package checks
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 var hostMemory = register(&Check{
@@ -59,7 +59,7 @@ var hostMemory = register(&Check{
 // kernel's own low watermark is near one percent.
 const memoryLow = 0.02
 
-var oomLine = regexp.MustCompile(`(?i)out of memory: killed process|oom-kill:`)
+var oomLine = pattern.Of(`(?i)out of memory: killed process|oom-kill:`, "memory: killed", "kill:")
 
 // oomKill is the newest record of the last day that tells of a killed process.
 func oomKill(s *facts.Snapshot) (rec facts.LogRecord, found bool) {

@@ -2,11 +2,11 @@ package checks
 
 import (
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/counters"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 var linkSteady = register(&Check{
@@ -108,7 +108,7 @@ func judgeSteady(p *Pass, s *facts.Snapshot, port PortRef) {
 // linkLost is what drivers and the network stack log when a link goes. The
 // lines of software devices are not among them: making and removing one
 // writes the same.
-var linkLost = regexp.MustCompile(`(?i)\blink (?:is )?down\b|lost carrier|\bport_down\b|\bport [0-9]+ down\b`)
+var linkLost = pattern.Of(`(?i)\blink (?:is )?down\b|lost carrier|\bport_down\b|\bport [0-9]+ down\b`, "down", "lost carrier")
 
 // linkLosses are the records of the last day that tell of a lost link of the
 // port, the fullest window of ten minutes of them.

@@ -1,77 +1,79 @@
 package checks
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // A logPattern is one kernel message worth telling, with what it means.
 type logPattern struct {
 	code    string
-	re      *regexp.Regexp // the first group, if any, is the part worth repeating
+	re      *pattern.Pattern // the first group, if any, is the part worth repeating
 	meaning string
 }
 
-func pattern(code, re, meaning string) logPattern {
-	return logPattern{code, regexp.MustCompile(re), meaning}
+func logged(code, re, meaning string, literals ...string) logPattern {
+	return logPattern{code, pattern.Of(re, literals...), meaning}
 }
 
 // logPatterns are tried in order, the first match counts. The messages are
 // those of the drivers named; each was read in the kernel's source.
 var logPatterns = []logPattern{
 	// mlx5 cmd.c, bnxt_re qplib_rcfw.c.
-	pattern("firmware-command-timeout", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) timeout\. Will cause a leak of a command resource`, "the firmware did not complete a command"),
-	pattern("firmware-command-timeout", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) No done completion`, "the firmware did not complete a command"),
-	pattern("firmware-command-timeout", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) canceled on out of queue timeout`, "the firmware's command queue is stuck"),
-	pattern("firmware-command-timeout", `timed out while waiting for a slot`, "the firmware's command queue is stuck"),
-	pattern("firmware-command-timeout", `cmdq\[0x[0-9a-f]+\]=0x[0-9a-f]+ timedout`, "the firmware did not complete a command; RoCE of the function is dead until a reset"),
-	pattern("firmware-command-timeout", `bnxt_re.* (?:cmd|opcode) .*timed ?out`, "the firmware did not complete a command"),
-	pattern("kernel-log-rdma-error", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) recovered after timeout`, "a command's completion interrupt was lost"),
+	logged("firmware-command-timeout", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) timeout\. Will cause a leak of a command resource`, "the firmware did not complete a command", "Will cause a leak"),
+	logged("firmware-command-timeout", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) No done completion`, "the firmware did not complete a command", "No done completion"),
+	logged("firmware-command-timeout", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) canceled on out of queue timeout`, "the firmware's command queue is stuck", "canceled on out of queue"),
+	logged("firmware-command-timeout", `timed out while waiting for a slot`, "the firmware's command queue is stuck", "timed out while"),
+	logged("firmware-command-timeout", `cmdq\[0x[0-9a-f]+\]=0x[0-9a-f]+ timedout`, "the firmware did not complete a command; RoCE of the function is dead until a reset", "timedout"),
+	logged("firmware-command-timeout", `bnxt_re.* (?:cmd|opcode) .*timed ?out`, "the firmware did not complete a command", "bnxt_re"),
+	logged("kernel-log-rdma-error", `([A-Z][A-Z0-9_]+)\(0x[0-9a-f]+\) recovered after timeout`, "a command's completion interrupt was lost", "recovered after timeout"),
 	// mlx5 health.c.
-	pattern("firmware-health", `Health issue observed, ([^,]+), severity`, "the firmware asserted"),
-	pattern("firmware-health", `device's health compromised - reached miss count`, "the firmware's heartbeat stopped"),
-	pattern("firmware-health", `Fatal error ([0-9]+) detected`, "the driver found the device in a fatal state"),
-	pattern("firmware-health", `PCI slot is unavailable`, "the device no longer answers on PCIe"),
-	pattern("firmware-health", `health recovery (flow|failed|succeeded)`, "the driver recovered the device; its QPs are gone"),
+	logged("firmware-health", `Health issue observed, ([^,]+), severity`, "the firmware asserted", "Health issue"),
+	logged("firmware-health", `device's health compromised - reached miss count`, "the firmware's heartbeat stopped", "health compromised"),
+	logged("firmware-health", `Fatal error ([0-9]+) detected`, "the driver found the device in a fatal state", "Fatal error"),
+	logged("firmware-health", `PCI slot is unavailable`, "the device no longer answers on PCIe", "PCI slot is"),
+	logged("firmware-health", `health recovery (flow|failed|succeeded)`, "the driver recovered the device; its QPs are gone", "health recovery"),
 	// mlx5 events.c.
-	pattern("firmware-health", `High temperature on sensors with bit set`, "the NIC is too hot"),
-	pattern("module-fault", `[Pp]ort module event\[error\]: module [0-9]+, (?:Cable error, )?(.+)`, "the port's module or cable was refused"),
-	pattern("kernel-log-rdma-error", `Detected insufficient power on the PCIe slot`, "the slot gives the NIC too little power"),
+	logged("firmware-health", `High temperature on sensors with bit set`, "the NIC is too hot", "High temperature"),
+	logged("module-fault", `[Pp]ort module event\[error\]: module [0-9]+, (?:Cable error, )?(.+)`, "the port's module or cable was refused", "ort module event"),
+	logged("kernel-log-rdma-error", `Detected insufficient power on the PCIe slot`, "the slot gives the NIC too little power", "insufficient power"),
 	// mlx5 en_main.c, en/health.c.
-	pattern("kernel-log-rdma-error", `TX timeout (?:detected|on queue)`, "the Ethernet side of the NIC stood still"),
-	pattern("kernel-log-rdma-error", `ERR CQE on (?:SQ|RQ|ICOSQ)`, "the Ethernet side of the NIC failed a request"),
-	pattern("kernel-log-rdma-error", `EQ 0x[0-9a-f]+: ?Recovered|Recovered [0-9]+ eqes on EQ`, "an interrupt was lost"),
+	logged("kernel-log-rdma-error", `TX timeout (?:detected|on queue)`, "the Ethernet side of the NIC stood still", "TX timeout"),
+	logged("kernel-log-rdma-error", `ERR CQE on (?:SQ|RQ|ICOSQ)`, "the Ethernet side of the NIC failed a request", "ERR CQE"),
+	logged("kernel-log-rdma-error", `EQ 0x[0-9a-f]+: ?Recovered|Recovered [0-9]+ eqes on EQ`, "an interrupt was lost", "Recovered"),
 	// mlx5_ib cq.c.
-	pattern("kernel-log-rdma-error", `dump error cqe|dump_cqe`, "a QP of a kernel user failed"),
+	logged("kernel-log-rdma-error", `dump error cqe|dump_cqe`, "a QP of a kernel user failed", "cqe"),
 	// irdma hw.c, core, rxe, cma.
-	pattern("kernel-log-rdma-error", `abnormal ae_id = (0x[0-9a-f]+)`, "the NIC reported an asynchronous fault of a QP"),
-	pattern("kernel-log-rdma-error", `no mlock permission`, "memory registration was refused by RLIMIT_MEMLOCK of zero"),
-	pattern("kernel-log-rdma-error", `rxe_mr_init_user: Unable to pin memory region`, "memory registration was refused, mostly by RLIMIT_MEMLOCK"),
-	pattern("kernel-log-rdma-error", `unable to add gid .*error=(-?[0-9]+)`, "a GID found no slot in the table"),
-	pattern("kernel-log-rdma-error", `changed security contexts after opening file descriptor`, "a program opened a device as one user and used it as another"),
-	pattern("kernel-log-rdma-error", `got different BTH P_Key`, "a peer is in another partition than its path record says"),
-	pattern("kernel-log-rdma-error", `(?:infiniband|ib_core|ib_[a-z]+|rdma|mlx[45]).*failed to map scatterlist`, "the IOMMU refused a buffer"),
+	logged("kernel-log-rdma-error", `abnormal ae_id = (0x[0-9a-f]+)`, "the NIC reported an asynchronous fault of a QP", "abnormal ae_id"),
+	logged("kernel-log-rdma-error", `no mlock permission`, "memory registration was refused by RLIMIT_MEMLOCK of zero", "no mlock"),
+	logged("kernel-log-rdma-error", `rxe_mr_init_user: Unable to pin memory region`, "memory registration was refused, mostly by RLIMIT_MEMLOCK", "rxe_mr_init_user"),
+	logged("kernel-log-rdma-error", `unable to add gid .*error=(-?[0-9]+)`, "a GID found no slot in the table", "unable to add gid"),
+	logged("kernel-log-rdma-error", `changed security contexts after opening file descriptor`, "a program opened a device as one user and used it as another", "changed security"),
+	logged("kernel-log-rdma-error", `got different BTH P_Key`, "a peer is in another partition than its path record says", "got different BTH"),
+	logged("kernel-log-rdma-error", `(?:infiniband|ib_core|ib_[a-z]+|rdma|mlx[45]).*failed to map scatterlist`, "the IOMMU refused a buffer", "failed to map scatterlist"),
 	// ipoib_multicast.c: the subnet administrator gave no answer (ETIMEDOUT).
-	pattern("sa-timeout", `multicast join failed for ([0-9a-f:]+), status -110`, "the subnet administrator did not answer IPoIB"),
+	logged("sa-timeout", `multicast join failed for ([0-9a-f:]+), status -110`, "the subnet administrator did not answer IPoIB", "multicast join failed"),
 	// DMA faults: intel-iommu, amd-iommu.
-	pattern("kernel-log-rdma-error", `DMAR: .*\[DMA (?:Read|Write).*fault addr`, "the IOMMU blocked a DMA access"),
-	pattern("kernel-log-rdma-error", `AMD-Vi: .*IO_PAGE_FAULT`, "the IOMMU blocked a DMA access"),
-	pattern("kernel-log-rdma-error", `AER: .*Uncorrected(?: \(|.*severity=)(?:Non-)?Fatal`, "PCIe reported an uncorrected error"),
-	pattern("gpu-fault", `NVRM: Xid \(PCI:[0-9a-f:.]+\): ([0-9]+)`, "a GPU fault, which is no RDMA fault"),
+	logged("kernel-log-rdma-error", `DMAR: .*\[DMA (?:Read|Write).*fault addr`, "the IOMMU blocked a DMA access", "DMAR: "),
+	logged("kernel-log-rdma-error", `AMD-Vi: .*IO_PAGE_FAULT`, "the IOMMU blocked a DMA access", "AMD-Vi: "),
+	logged("kernel-log-rdma-error", `AER: .*Uncorrected(?: \(|.*severity=)(?:Non-)?Fatal`, "PCIe reported an uncorrected error", "AER: "),
+	logged("gpu-fault", `NVRM: Xid \(PCI:[0-9a-f:.]+\): ([0-9]+)`, "a GPU fault, which is no RDMA fault", "NVRM: Xid"),
 }
 
 // noise are messages that look like the above and mean nothing: monitoring of
 // ports that the firmware owns (leptonai/gpud, node_exporter issue 3434), and
 // what a slot merely does not tell.
-var noise = regexp.MustCompile(`ACCESS_REG\(0x805\)|PCIe slot power capability was not advertised|PCIe slot advertised sufficient power`)
+var noise = pattern.Of(`ACCESS_REG\(0x805\)|PCIe slot power capability was not advertised|PCIe slot advertised sufficient power`,
+	"ACCESS_REG", "PCIe slot ")
 
 // driverLoad are the first lines of a driver that takes a device: what was
 // logged before them is of another life.
-var driverLoad = regexp.MustCompile(`mlx[45]_core .*firmware version:|bnxt_en .*found at mem|ice .*The DDP package|hns3 .*The firmware version is`)
+var driverLoad = pattern.Of(`mlx[45]_core .*firmware version:|bnxt_en .*found at mem|ice .*The DDP package|hns3 .*The firmware version is`,
+	"firmware version", "found at mem", "DDP package")
 
 // recent is how far back a log line is still news (judgement section 3).
 const recent = 24 * time.Hour
@@ -143,7 +145,7 @@ func logNow(s *facts.Snapshot) time.Duration {
 	return now
 }
 
-var pciAddress = regexp.MustCompile(`\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b`)
+var pciAddress = pattern.Of(`\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b`)
 
 // pciIn is the PCI address that a record names.
 func pciIn(rec facts.LogRecord) string {

@@ -1,10 +1,10 @@
 package checks
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 var modulesMatch = register(&Check{
@@ -55,4 +55,4 @@ var modulesMatch = register(&Check{
 
 // symbolVersion is what the module loader says of an RDMA module of another
 // build (kernel/module/version.c).
-var symbolVersion = regexp.MustCompile(`^((?:ib|rdma|iw|mlx[45]|bnxt|irdma|ionic|hns|efa|erdma|mana|qed|nvme_rdma|nvmet_rdma|xprtrdma|rpcrdma)[a-z0-9_]*): disagrees about version of symbol `)
+var symbolVersion = pattern.Of(`^((?:ib|rdma|iw|mlx[45]|bnxt|irdma|ionic|hns|efa|erdma|mana|qed|nvme_rdma|nvmet_rdma|xprtrdma|rpcrdma)[a-z0-9_]*): disagrees about version of symbol `, "disagrees about version")

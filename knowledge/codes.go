@@ -1,6 +1,10 @@
 package knowledge
 
-import "github.com/rdmadoctor/rdmadoctor/checks"
+import (
+	"sync"
+
+	"github.com/rdmadoctor/rdmadoctor/checks"
+)
 
 // Codes lists every finding code that is not retired, by the layer it belongs
 // to. Codes are permanent: one that is no longer reported moves to
@@ -87,7 +91,7 @@ var Codes = map[checks.Layer][]string{
 	},
 }
 
-var layerByCode = func() map[string]checks.Layer {
+var layerByCode = sync.OnceValue(func() map[string]checks.Layer {
 	m := map[string]checks.Layer{}
 	for layer, codes := range Codes {
 		for _, c := range codes {
@@ -95,10 +99,10 @@ var layerByCode = func() map[string]checks.Layer {
 		}
 	}
 	return m
-}()
+})
 
 // LayerOf is the layer that a code belongs to, and whether the code exists.
 func LayerOf(code string) (checks.Layer, bool) {
-	l, ok := layerByCode[code]
+	l, ok := layerByCode()[code]
 	return l, ok
 }

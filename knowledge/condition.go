@@ -2,8 +2,9 @@ package knowledge
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // A Condition says which findings a step is for: "param" has a value, "!param"
@@ -11,7 +12,7 @@ import (
 // Several joined by commas must all hold. The empty condition always holds.
 type Condition string
 
-var termRE = regexp.MustCompile(`^(!?)([a-z][a-z0-9_]*)(!?=[A-Za-z0-9_.:/-]+)?$`)
+var termRE = pattern.Of(`^(!?)([a-z][a-z0-9_]*)(!?=[A-Za-z0-9_.:/-]+)?$`)
 
 // check tells what is wrong with the condition's form.
 func (c Condition) check() error {

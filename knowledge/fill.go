@@ -1,13 +1,13 @@
 package knowledge
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/rdmadoctor/rdmadoctor/checks"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // values are what placeholders are filled with: the finding's Params, then
@@ -46,13 +46,13 @@ func positive(n int) string {
 }
 
 // placeholderRE finds "{name}". "{{" and "}}" stand for the braces themselves.
-var placeholderRE = regexp.MustCompile(`\{\{|\}\}|\{[a-z][a-z0-9_]*\}`)
+var placeholderRE = pattern.Of(`\{\{|\}\}|\{[a-z][a-z0-9_]*\}`)
 
 // Placeholders lists the names that a template asks for, in order, each once.
 func Placeholders(template string) []string {
 	var names []string
 	seen := map[string]bool{}
-	for _, m := range placeholderRE.FindAllString(template, -1) {
+	for _, m := range placeholderRE.Regexp().FindAllString(template, -1) {
 		if n := strings.Trim(m, "{}"); n != "" && !seen[n] {
 			seen[n] = true
 			names = append(names, n)
@@ -64,7 +64,7 @@ func Placeholders(template string) []string {
 // fillText fills a template that a person reads. A name without a value
 // becomes "<name>".
 func fillText(template string, v values) string {
-	return placeholderRE.ReplaceAllStringFunc(template, func(m string) string {
+	return placeholderRE.Regexp().ReplaceAllStringFunc(template, func(m string) string {
 		switch m {
 		case "{{", "}}":
 			return m[:1]
@@ -89,7 +89,7 @@ func fillCommand(template string, v values) string {
 	// (udev, PAM, systemd): only plain values go there.
 	plainOnly := strings.Contains(template, ">")
 	last := 0
-	for _, m := range placeholderRE.FindAllStringIndex(template, -1) {
+	for _, m := range placeholderRE.Regexp().FindAllStringIndex(template, -1) {
 		literal := template[last:m[0]]
 		out.WriteString(literal)
 		q.read(literal)
@@ -114,7 +114,7 @@ func fillCommand(template string, v values) string {
 }
 
 // plainRE matches what a POSIX shell takes as it stands.
-var plainRE = regexp.MustCompile(`^[A-Za-z0-9_./:@%+-]+$`)
+var plainRE = pattern.Of(`^[A-Za-z0-9_./:@%+-]+$`)
 
 // shellState follows POSIX sh quoting over the literal parts of a template.
 type shellState struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	nearby "github.com/rdmadoctor/rdmadoctor/internal/near"
@@ -112,17 +113,17 @@ func weigh(have map[string]float64, word string) float64 {
 func tokens(text string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
-		if len(w) >= 3 && !stopWords[w] {
+		if len(w) >= 3 && !stopWords()[w] {
 			m[w] = true
 		}
 	}
 	return m
 }
 
-var stopWords = func() map[string]bool {
+var stopWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("the and for with that this not are was has have but from its can does than then other only one all any every into out over when where which who why what will you your") {
 		m[w] = true
 	}
 	return m
-}()
+})

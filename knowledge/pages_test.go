@@ -154,7 +154,7 @@ func TestEveryCodeHasAPage(t *testing.T) {
 		}
 	}
 	// A page of a code that is not listed does not load.
-	if got, want := len(ps), len(layerByCode); got != want {
+	if got, want := len(ps), len(layerByCode()); got != want {
 		t.Errorf("%d pages for %d codes", got, want)
 	}
 }

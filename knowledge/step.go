@@ -1,12 +1,13 @@
 package knowledge
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // leftToReaderRE finds a placeholder that had no value.
-var leftToReaderRE = regexp.MustCompile(`<[a-z][a-z0-9_ -]*>`)
+var leftToReaderRE = pattern.Of(`<[a-z][a-z0-9_ -]*>`)
 
 // step fills one remedy for one finding.
 func (a Remedy) step(v values) Step {

@@ -3,9 +3,10 @@ package knowledge
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // titleMax leaves room for a mark and some air on a terminal of 80 columns.
@@ -92,7 +93,7 @@ func (l Line) check() error {
 
 // reparsesRE finds programs that read an argument as a language of their own,
 // where quoting for the shell protects nothing.
-var reparsesRE = regexp.MustCompile(`\b(eval|sh -c|bash -c|su -c|ssh|awk|perl|python3?)\b`)
+var reparsesRE = pattern.Of(`\b(eval|sh -c|bash -c|su -c|ssh|awk|perl|python3?)\b`)
 
 // checkCommand rejects templates in which a filled value could not be made
 // safe by quoting it once.
@@ -105,7 +106,7 @@ func checkCommand(t string) error {
 	}
 	var q shellState
 	last := 0
-	for _, m := range placeholderRE.FindAllStringIndex(t, -1) {
+	for _, m := range placeholderRE.Regexp().FindAllStringIndex(t, -1) {
 		q.read(t[last:m[0]])
 		last = m[1]
 		if strings.HasPrefix(t[m[0]:], "{{") || strings.HasPrefix(t[m[0]:], "}}") {
@@ -129,7 +130,7 @@ func checkCommand(t string) error {
 	return nil
 }
 
-var manPageRE = regexp.MustCompile(`^[A-Za-z0-9_.:-]+\([1-9][a-z]*\)$`)
+var manPageRE = pattern.Of(`^[A-Za-z0-9_.:-]+\([1-9][a-z]*\)$`)
 
 // checkReference wants an https address or a manual page such as dcb-pfc(8).
 func checkReference(r string) error {

@@ -30,6 +30,7 @@ func main() { os.Exit(start(os.Args[1:])) }
 
 func start(args []string) int {
 	notAVerdict()
+	runBriefly()
 	// Writing to a reader that went away is an error like any other.
 	signal.Ignore(syscall.SIGPIPE)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/rdmadoctor/rdmadoctor/internal/flight"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // An Anonymiser learns what there is to replace and then replaces it. What is
@@ -210,7 +211,7 @@ func (a *Anonymiser) keyText(kind hostio.Kind, name string) string {
 
 // kernels are the beginnings of paths where the kernel or the software names
 // things: a word there that is also somebody's name is not meant as that.
-var kernels = regexp.MustCompile(`^/(sys|proc|usr|lib|lib32|lib64|dev|etc/libibverbs\.d|etc/systemd|run)(/|$)`)
+var kernels = pattern.Of(`^/(sys|proc|usr|lib|lib32|lib64|dev|etc/libibverbs\.d|etc/systemd|run)(/|$)`)
 
 // namesStand reports whether names of people and hosts can stand in an answer.
 func namesStand(kind hostio.Kind, name string) bool {
@@ -224,7 +225,7 @@ func opOf(key string) (hostio.Kind, string) {
 
 // plainFiles hold versions and numbers that look like addresses, or what the
 // kernel names itself.
-var plainFiles = regexp.MustCompile(`/(fw_ver|fw_version|version|board_id|hca_type|hw_rev|modalias|config|osrelease|uptime|cpuinfo|meminfo|modules|maps|` +
+var plainFiles = pattern.Of(`/(fw_ver|fw_version|version|board_id|hca_type|hw_rev|modalias|config|osrelease|uptime|cpuinfo|meminfo|modules|maps|` +
 	`modules\.dep|modules\.builtin|os-release|resource|aer_dev_[a-z]+|limits|gid_attrs/types/[0-9]+)$`)
 
 // keeps reports whether the answer to an op has nothing of anyone in it.

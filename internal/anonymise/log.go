@@ -1,10 +1,11 @@
 package anonymise
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/collect"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // removed stands for a line of the log that says nothing of RDMA, its hardware
@@ -12,15 +13,15 @@ import (
 const removed = "(text removed)"
 
 // processForms are where the kernel log names a process, in the first group.
-var processForms = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\bcomm: ?"?([^\s",)]+)`),
-	regexp.MustCompile(`\b[Pp]rocess:? [0-9]+ ?\(([^)]+)\)`),
-	regexp.MustCompile(`\btask:? ?([^\s:,]+):[0-9]+`),
-	regexp.MustCompile(`\btask=([^\s,]+)`),
-	regexp.MustCompile(`^([^\s:]+) invoked oom-killer`),
-	regexp.MustCompile(`^([^\s\[:]+)\[[0-9]+\]: `),
-	regexp.MustCompile(`\bname:([^\s,]+)`),
-	regexp.MustCompile(`\bprocess ([^\s']+) `),
+var processForms = []*pattern.Pattern{
+	pattern.Of(`(?i)\bcomm: ?"?([^\s",)]+)`),
+	pattern.Of(`\b[Pp]rocess:? [0-9]+ ?\(([^)]+)\)`),
+	pattern.Of(`\btask:? ?([^\s:,]+):[0-9]+`),
+	pattern.Of(`\btask=([^\s,]+)`),
+	pattern.Of(`^([^\s:]+) invoked oom-killer`),
+	pattern.Of(`^([^\s\[:]+)\[[0-9]+\]: `),
+	pattern.Of(`\bname:([^\s,]+)`),
+	pattern.Of(`\bprocess ([^\s']+) `),
 }
 
 // kernelLog replaces the text of each record; what the kernel says of its device
@@ -95,7 +96,7 @@ func (a *Anonymiser) learnLogLine(line string) {
 }
 
 // inGroup replaces what the first group of form matches.
-func inGroup(form *regexp.Regexp, s string, with func(string) string) string {
+func inGroup(form *pattern.Pattern, s string, with func(string) string) string {
 	var b strings.Builder
 	from := 0
 	for _, m := range form.FindAllStringSubmatchIndex(s, -1) {

@@ -4,19 +4,20 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // The forms in which identifiers stand in text.
 var (
-	macForm    = regexp.MustCompile(`\b[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}[:-]){4,18}[0-9a-fA-F]{2}\b`)
-	mappedForm = regexp.MustCompile(`[0-9a-fA-F:]*:\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,3})?`)
-	groupsForm = regexp.MustCompile(`[0-9a-fA-F:]*:[0-9a-fA-F:]*:[0-9a-fA-F:]*(?:/\d{1,3})?`)
-	ip4Form    = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?\b`)
-	plainForm  = regexp.MustCompile(`\b(0[xX])?[0-9a-fA-F]{12,64}\b`)
-	uuidForm   = regexp.MustCompile(`\b[0-9a-fA-F]{8}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{12}\b`)
+	macForm    = pattern.Of(`\b[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}[:-]){4,18}[0-9a-fA-F]{2}\b`)
+	mappedForm = pattern.Of(`[0-9a-fA-F:]*:\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,3})?`)
+	groupsForm = pattern.Of(`[0-9a-fA-F:]*:[0-9a-fA-F:]*:[0-9a-fA-F:]*(?:/\d{1,3})?`)
+	ip4Form    = pattern.Of(`\b\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?\b`)
+	plainForm  = pattern.Of(`\b(0[xX])?[0-9a-fA-F]{12,64}\b`)
+	uuidForm   = pattern.Of(`\b[0-9a-fA-F]{8}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{4}[-_][0-9a-fA-F]{12}\b`)
 )
 
 // text replaces the identifiers and names in a text in which names can stand.

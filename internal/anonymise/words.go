@@ -2,13 +2,13 @@ package anonymise
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/collect"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // common are names that say nothing of whose host this is, and that mean
@@ -20,7 +20,7 @@ var common = []string{"root", "nobody", "localhost", "localdomain", "host", "nod
 	"ib_send_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat", "rping", "udaddy", "ucmatose", "ibv_rc_pingpong", "all_reduce_perf"}
 
 // kernelThread are the kernel's own.
-var kernelThread = regexp.MustCompile(`^(kworker|ksoftirqd|migration|rcu|swapper|kthread|khungtask|kcompactd|kswapd|irq/|cpuhp|watchdog|ib_|rdma|iw_|mlx[45]|ipoib|infiniband|nvme|jbd2|xfs|scsi)`)
+var kernelThread = pattern.Of(`^(kworker|ksoftirqd|migration|rcu|swapper|kthread|khungtask|kcompactd|kswapd|irq/|cpuhp|watchdog|ib_|rdma|iw_|mlx[45]|ipoib|infiniband|nvme|jbd2|xfs|scsi)`)
 
 // ofNobody reports whether a name may stay.
 func ofNobody(name string) bool {
@@ -60,10 +60,10 @@ var vocabulary = strings.Fields("soft hard memlock nofile unlimited infinity cor
 	"etc conf limits security driver all auto off enable disable true false yes roce device devices port ports group nccl ucx socket net network plugin tree ring algo")
 
 // plainWord is a word as sentences have them.
-var plainWord = regexp.MustCompile(`^[A-Z]?[a-z]+$`)
+var plainWord = pattern.Of(`^[A-Z]?[a-z]+$`)
 
 // unitName is the name of a unit of systemd's, as control groups have it.
-var unitName = regexp.MustCompile(`\.(service|scope|slice|socket)$`)
+var unitName = pattern.Of(`\.(service|scope|slice|socket)$`)
 
 // meansSomething reports whether a word may stand for what it says rather than
 // for somebody: one of the vocabulary, or one that makes a line of the log
@@ -120,9 +120,9 @@ func (a *Anonymiser) compile() {
 }
 
 var (
-	home       = regexp.MustCompile(`/(?:home|Users|users|scratch|work|projects?)/([A-Za-z0-9._-]+)`)
-	statusName = regexp.MustCompile(`(?m)^Name:[ \t]*(.*)$`)
-	domainForm = regexp.MustCompile(`(?m)^[ \t]*@?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]+(?:soft|hard|-)[ \t]`)
+	home       = pattern.Of(`/(?:home|Users|users|scratch|work|projects?)/([A-Za-z0-9._-]+)`)
+	statusName = pattern.Of(`(?m)^Name:[ \t]*(.*)$`)
+	domainForm = pattern.Of(`(?m)^[ \t]*@?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]+(?:soft|hard|-)[ \t]`)
 )
 
 // learnNames learns names of people, hosts and programs from what is read of
@@ -158,7 +158,7 @@ func (a *Anonymiser) learnNames(kind hostio.Kind, name, text string) {
 }
 
 // serials are keys of JSON and of files whose value is a serial number.
-var serials = regexp.MustCompile(`(?i)serial|(^|_)sn$|asset_tag|product_uuid`)
+var serials = pattern.Of(`(?i)serial|(^|_)sn$|asset_tag|product_uuid`)
 
 // learnSerial learns a serial number, which may be all digits.
 func (a *Anonymiser) learnSerial(s string) {

@@ -67,8 +67,12 @@ func readGIDs(r *Reader, tables []*gidTable) []*gidTable {
 	b := r.batch()
 	for _, t := range tables {
 		n := len(t.slots)
-		if !t.whole {
+		switch {
+		case t.whole:
+		case len(t.want) > 0:
 			n = min(n, emptyRun)
+		default: // What is missing to a run of empty slots.
+			n = min(n, emptyRun-t.empty)
 		}
 		for _, index := range t.slots[:n] {
 			path := t.dir + "/" + strconv.Itoa(index)

@@ -1,10 +1,10 @@
 package collect
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 const (
@@ -40,7 +40,7 @@ func collectGPUDirect(r *Reader) {
 // mostPeers bounds the clients; a kernel has one for each maker of GPUs.
 const mostPeers = 16
 
-var nvidiaForm = regexp.MustCompile(`(?m)^NVRM version: NVIDIA .*Kernel Module .*?\b(\d{3,4}\.\d+(?:\.\d+)?)\b`)
+var nvidiaForm = pattern.Of(`(?m)^NVRM version: NVIDIA .*Kernel Module .*?\b(\d{3,4}\.\d+(?:\.\d+)?)\b`)
 
 // parseNVIDIA reads the first line of /proc/driver/nvidia/version:
 // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  565.77  Release

@@ -1,13 +1,13 @@
 package collect
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // pciFunctions reads /sys/bus/pci/devices (Documentation/ABI/testing/
@@ -244,7 +244,7 @@ func parseAER(s string) (map[string]uint64, error) {
 	return counts, nil
 }
 
-var linkSpeedForm = regexp.MustCompile(`^(\d{1,3}(?:\.\d)?) GT/s(?: PCIe)?$`)
+var linkSpeedForm = pattern.Of(`^(\d{1,3}(?:\.\d)?) GT/s(?: PCIe)?$`)
 
 // parseLinkSpeed reads "16.0 GT/s PCIe" (older kernels: "8 GT/s"), in 10^9
 // transfers per second. "Unknown", and "Unknown speed" of older kernels, is

@@ -1,10 +1,10 @@
 package collect
 
 import (
-	"regexp"
 	"strconv"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // rate is what ports/N/rate says.
@@ -14,7 +14,7 @@ type rate struct {
 	speed string // "" where the text names none
 }
 
-var rateForm = regexp.MustCompile(`^(\d{1,5})(\.5)? Gb/sec \((\d{1,2})X(?: ([A-Z0-9]{1,8}))?\)$`)
+var rateForm = pattern.Of(`^(\d{1,5})(\.5)? Gb/sec \((\d{1,2})X(?: ([A-Z0-9]{1,8}))?\)$`)
 
 // parseRate reads ports/N/rate, which ib_core's rate_show prints as
 // "100 Gb/sec (4X EDR)". Older kernels print no word for SDR. MLNX_OFED prints

@@ -77,13 +77,21 @@ var _ = register(Collector{
 	Source: facts.Links,
 	After:  60,
 	Read: func(r *Reader) {
-		b := r.batch()
+		looks, b := r.batch(), r.batch()
 		rdma := rdmaNetdevs(r.Snap)
 		for i := range r.Snap.Netdevs {
-			if n := &r.Snap.Netdevs[i]; rdma[n.Name] && n.Driver.Or("mlx5_core") == "mlx5_core" {
-				askECN(b, n)
+			n := &r.Snap.Netdevs[i]
+			if !rdma[n.Name] || n.Driver.Or("mlx5_core") != "mlx5_core" {
+				continue
 			}
+			looks.add(hostio.Op{Kind: hostio.ReadDir, Name: netDir(n.Name) + "ecn"}, func(res hostio.Result) {
+				if err := res.Err(); err == nil || !absent(err) { // Where it cannot be listed its files may yet be read.
+					askECN(b, n)
+				}
+			})
+			askTrust(b, n)
 		}
+		looks.run()
 		b.run()
 	},
 })
@@ -106,6 +114,10 @@ func askECN(b *batch, n *facts.Netdev) {
 			}
 		})
 	}
+}
+
+// askTrust asks for the trust state that old releases have in a file.
+func askTrust(b *batch, n *facts.Netdev) {
 	trust := netDir(n.Name) + "qos/trust"
 	b.fileIf(trust, func(text string) {
 		dcb := n.DCB.Or(facts.DCB{})

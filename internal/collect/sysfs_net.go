@@ -2,13 +2,13 @@ package collect
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // sysfsNet reads /sys/class/net (Documentation/ABI/testing/sysfs-class-net). It
@@ -285,7 +285,7 @@ func parseBondMode(s string) (string, error) {
 	return strings.ToValidUTF8(name, "�"), nil
 }
 
-var linkAddress = regexp.MustCompile(`^[0-9a-f]{2}(:[0-9a-f]{2}){5,19}$`)
+var linkAddress = pattern.Of(`^[0-9a-f]{2}(:[0-9a-f]{2}){5,19}$`)
 
 // parseLinkAddress reads address: six octets on Ethernet, twenty on IPoIB.
 // Tunnels print an IP address or nothing there, which is not a MAC.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
@@ -95,26 +96,46 @@ type key struct {
 	name  string
 }
 
-var known = map[key]Counter{}
+// A family is what one driver counts in one place.
+type family struct {
+	place    Place
+	counters []Counter
+}
 
-// register adds a family's counters and returns them. A name that two families
-// share keeps the wider of the two.
+var tables []family
+
+// register adds a family's counters and returns them.
 func register(p Place, cs []Counter) []Counter {
-	for _, c := range cs {
-		k := key{p, c.Name}
-		if had, ok := known[k]; ok && had.Width >= c.Width {
-			continue
-		}
-		known[k] = c
-	}
+	tables = append(tables, family{p, cs})
 	return cs
 }
+
+// known are all counters. A name that two families share keeps the wider of
+// the two.
+var known = sync.OnceValue(func() map[key]*Counter {
+	all := 0
+	for _, f := range tables {
+		all += len(f.counters)
+	}
+	m := make(map[key]*Counter, all)
+	for _, f := range tables {
+		for i := range f.counters {
+			c := &f.counters[i]
+			k := key{f.place, c.Name}
+			if had, ok := m[k]; !ok || had.Width < c.Width {
+				m[k] = c
+			}
+		}
+	}
+	return m
+})
 
 // Lookup describes the counter called name. Index is the number in the name
 // that the description leaves open, a priority or a queue, or -1.
 func Lookup(p Place, name string) (c Counter, index int, ok bool) {
+	known := known()
 	if c, ok := known[key{p, name}]; ok {
-		return c, -1, true
+		return *c, -1, true
 	}
 	for i := 0; i < len(name); i++ {
 		if !digit(name[i]) || i > 0 && digit(name[i-1]) {
@@ -126,7 +147,7 @@ func Lookup(p Place, name string) (c Counter, index int, ok bool) {
 		}
 		if c, ok := known[key{p, name[:i] + "#" + name[end:]}]; ok {
 			n, err := strconv.Atoi(name[i:end])
-			return c, n, err == nil
+			return *c, n, err == nil
 		}
 	}
 	return Counter{}, -1, false

@@ -17,14 +17,14 @@ func TestEveryCounterIsDescribed(t *testing.T) {
 	if lines != len(meanings()) {
 		t.Errorf("%d lines give %d meanings: a name comes twice or a line is not in form", lines, len(meanings()))
 	}
-	for k := range known {
+	for k := range known() {
 		m, ok := k.place.Describe(strings.Replace(k.name, "#", "3", 1))
 		if !ok || m.Text == "" {
 			t.Errorf("%s %s has no meaning", k.place, k.name)
 		}
 	}
 	for k, m := range meanings() {
-		if _, ok := known[k]; !ok {
+		if _, ok := known()[k]; !ok {
 			t.Errorf("the table describes %s %s, which no family has", k.place, k.name)
 		}
 		if !strings.HasSuffix(m.Text, ".") {
@@ -38,7 +38,7 @@ func TestEveryCounterIsDescribed(t *testing.T) {
 
 func TestThresholdsNameTheirAuthority(t *testing.T) {
 	for k, th := range thresholds {
-		if _, ok := known[k]; !ok || th.Value == 0 || th.Per == "" || th.Authority == "" {
+		if _, ok := known()[k]; !ok || th.Value == 0 || th.Per == "" || th.Authority == "" {
 			t.Errorf("%v: %+v is not whole, or of no counter", k, th)
 		}
 	}

@@ -3,7 +3,6 @@ package hostio
 import (
 	"encoding/binary"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/mdlayher/netlink"
@@ -15,18 +14,18 @@ import (
 func Allowed(op Op) bool {
 	switch op.Kind {
 	case ReadFile:
-		return filePath(op.Name) && !neverRead.MatchString(path.Base(op.Name)) &&
+		return filePath(op.Name) && !neverRead(path.Base(op.Name)) &&
 			!strings.HasPrefix(path.Clean(op.Name)+"/", "/sys/kernel/debug/")
 	case ReadLink, ReadDir, Stat:
 		return filePath(op.Name)
 	case OpenNodes:
-		return mayLookInto.MatchString(op.Name)
+		return ofProcess(op.Name, "/fd")
 	case CountLines:
-		return mayCount.MatchString(op.Name)
+		return ofProcess(op.Name, "/maps")
 	case Environ:
-		return hasVariables.MatchString(op.Name)
+		return ofProcess(op.Name, "/environ")
 	case TryOpen:
-		return mayOpen.MatchString(op.Name)
+		return mayOpen(op.Name)
 	case Netlink:
 		family, _, _ := strings.Cut(op.Name, "/")
 		return len(op.Request) >= nlHeaderLen && mayRequest(family, op.Request)
@@ -41,21 +40,42 @@ func Allowed(op Op) bool {
 // filePath reports whether name can be the name of a file op.
 func filePath(name string) bool { return path.IsAbs(name) && !strings.ContainsRune(name, 0) }
 
-// neverRead are base names of files that are never read. Doing so reaches
-// device memory or firmware (sysfs-bus-pci: rom, resourceN, vpd), takes records
+// neverRead reports whether base is the name of a file that is never read.
+// Doing so reaches
+// device memory or firmware (sysfs-bus-pci: rom, resourceN, resourceN_wc, vpd),
+// takes records
 // away from other readers (/proc/kmsg, trace_pipe), reads memory, or brings
 // secrets in (environ, of which Environ gives a part).
-var neverRead = regexp.MustCompile(`^(vpd|rom|resource([0-9]+(_wc)?)?|kmsg|trace_pipe|mem|kcore|environ)$`)
+func neverRead(base string) bool {
+	switch base {
+	case "vpd", "rom", "resource", "kmsg", "trace_pipe", "mem", "kcore", "environ":
+		return true
+	}
+	bar, ok := strings.CutPrefix(base, "resource")
+	return ok && digits(strings.TrimSuffix(bar, "_wc"))
+}
 
-// mayLookInto, mayCount and hasVariables are what a process shows of itself.
-var (
-	hasVariables = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/environ$`)
-	mayLookInto  = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/fd$`)
-	mayCount     = regexp.MustCompile(`^/proc/(self|[0-9]{1,10})/maps$`)
-)
+// digits reports whether s is a number in decimal digits.
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
 
-// mayOpen are the only device nodes that are opened.
-var mayOpen = regexp.MustCompile(`^/dev/infiniband/(uverbs[0-9]{1,5}|rdma_cm)$`)
+// ofProcess reports whether name is that file of a process, or of this one.
+func ofProcess(name, file string) bool {
+	rest, ok := strings.CutPrefix(name, "/proc/")
+	pid, ok2 := strings.CutSuffix(rest, file)
+	return ok && ok2 && (pid == "self" || digits(pid) && len(pid) <= 10)
+}
+
+// mayOpen reports whether name is of the only device nodes that are opened.
+func mayOpen(name string) bool {
+	node, ok := strings.CutPrefix(name, "/dev/infiniband/")
+	if !ok || node == "rdma_cm" {
+		return ok
+	}
+	n, ok := strings.CutPrefix(node, "uverbs")
+	return ok && digits(n) && len(n) <= 5
+}
 
 // Requests that only read. Everything else is refused here, below every
 // collector, so that no request built anywhere can change the host.

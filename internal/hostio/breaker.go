@@ -60,6 +60,9 @@ func scope(op Op) (place string, wider map[string]int) {
 
 // open reports whether op may be tried.
 func (b *breaker) open(op Op) bool {
+	if len(b.blocked) == 0 { // Nothing hung yet, as a rule.
+		return true
+	}
 	place, wider := scope(op)
 	for w := range wider {
 		if b.blocked[w] {

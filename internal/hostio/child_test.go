@@ -187,7 +187,7 @@ func TestChildTooLargeOpIsRefused(t *testing.T) {
 func TestServeEndsWithItsInput(t *testing.T) {
 	c, asked := testChild(t)
 	c.Do(t.Context(), files("/a/x"))
-	c.current.in.Close()
+	syscall.Close(c.current.in)
 	<-c.current.gone
 	if got := asked(); got[len(got)-1] != "end" {
 		t.Errorf("the child did not end by itself: %v", got)

@@ -2,10 +2,11 @@ package hostio
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/rdmadoctor/rdmadoctor/internal/pattern"
 )
 
 // maxEnviron bounds what is read of one environment, in bytes.
@@ -14,10 +15,10 @@ const maxEnviron = 256 << 10
 // rdmaVariable are the variables that steer RDMA libraries: NCCL and its forks,
 // UCX, rdma-core, libfabric, and the network choice of Open MPI. Nothing else
 // of an environment leaves the host.
-var rdmaVariable = regexp.MustCompile(`^(NCCL|RCCL|UCX|FI|RDMAV|MLX5|MLX4|IBV)_[A-Z0-9_]{1,60}$|^OMPI_MCA_(btl|pml|mtl)(_[a-z0-9_]{1,60})?$`)
+var rdmaVariable = pattern.Of(`^(NCCL|RCCL|UCX|FI|RDMAV|MLX5|MLX4|IBV)_[A-Z0-9_]{1,60}$|^OMPI_MCA_(btl|pml|mtl)(_[a-z0-9_]{1,60})?$`)
 
 // secret are names among those that may hold one, and say nothing of RDMA.
-var secret = regexp.MustCompile(`KEY|TOKEN|SECRET|PASS|CRED|COMM_ID`)
+var secret = pattern.Of(`KEY|TOKEN|SECRET|PASS|CRED|COMM_ID`)
 
 // environ answers Environ.
 func environ(name string) Result {

@@ -1,6 +1,7 @@
 package hostio
 
 import (
+	"bytes"
 	"context"
 	"time"
 )
@@ -13,6 +14,7 @@ const (
 	hung                    // the next op gave no answer in time
 	broke                   // the process died or talked nonsense
 	cancelled               // the context is over
+	waiting                 // it has not ended
 )
 
 // patience is how many deadlines a process gets that is still busy: on an
@@ -23,17 +25,10 @@ const patience = 5
 // returns how many were answered.
 func (p *reader) answer(ctx context.Context, ops []Op, todo []int, deadline time.Duration, rs []Result) (int, ending) {
 	first := p.next
-	var batch []byte
 	for k, i := range todo {
-		one, ok := appendOp(nil, first+uint32(k), ops[i])
-		if !ok { // The child answers an op without a kind with NotInForm.
-			one, _ = appendOp(nil, first+uint32(k), Op{})
-		}
-		batch = appendFrame(batch, one)
+		p.unsent = appendRequest(p.unsent, first+uint32(k), ops[i])
 	}
 	p.next += uint32(len(todo))
-	// It ends by itself when all is read, or when kill closes the pipe.
-	go p.in.Write(batch)
 
 	for k, i := range todo {
 		frame, end := p.frame(ctx, deadline)
@@ -47,6 +42,7 @@ func (p *reader) answer(ctx context.Context, ops []Op, todo []int, deadline time
 		if res.TimedOut { // Its kind of wait has a timeout of its own: a lost op all the same.
 			return k, hung
 		}
+		res.Data = bytes.Clone(res.Data) // The next frames come where this one is.
 		rs[i] = res
 	}
 	return len(todo), ended
@@ -56,40 +52,30 @@ func (p *reader) answer(ctx context.Context, ops []Op, todo []int, deadline time
 // uninterruptibly is hung, and so is one that does nothing for another half of
 // the time.
 func (p *reader) frame(ctx context.Context, deadline time.Duration) ([]byte, ending) {
-	select { // The usual case needs no timer.
-	case frame, ok := <-p.reply:
-		return arrived(frame, ok)
-	default:
+	frame, end := p.arrived() // The usual case needs no clock.
+	if end != waiting {
+		return frame, end
 	}
-	timer := time.NewTimer(deadline)
-	defer timer.Stop()
+	begun := time.Now()
 	var before activity
-	for waited := deadline; ; waited += deadline / 2 {
-		select {
-		case frame, ok := <-p.reply:
-			return arrived(frame, ok)
-		case <-ctx.Done():
-			return nil, cancelled
-		case <-timer.C:
+	for limit := deadline; ; {
+		left := limit - time.Since(begun)
+		p.wait(max(min(left, look), 0)) // What is there when the time is up counts.
+		if frame, end := p.arrived(); end != waiting {
+			return frame, end
 		}
-		select { // What is there when the time is up counts.
-		case frame, ok := <-p.reply:
-			return arrived(frame, ok)
-		default:
+		if ctx.Err() != nil {
+			return nil, cancelled
+		}
+		if left > 0 {
+			continue
 		}
 		now := watch(p.cmd.Process.Pid)
 		idle := before.known && !now.runs && now.ticks == before.ticks
-		if !now.known || now.uninterrupted && !now.runs || idle || waited >= patience*deadline {
+		if !now.known || now.uninterrupted && !now.runs || idle || limit >= patience*deadline {
 			return nil, hung
 		}
 		before = now
-		timer.Reset(deadline / 2)
+		limit += deadline / 2
 	}
-}
-
-func arrived(frame []byte, ok bool) ([]byte, ending) {
-	if !ok {
-		return nil, broke
-	}
-	return frame, ended
 }

@@ -27,8 +27,20 @@ func appendFrame(b, payload []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(payload))), payload...)
 }
 
-// readFrame reads one frame. It allocates what arrives, not what the length
-// promises.
+// appendRequest appends op as a frame. One that is too large to send goes as an
+// op without a kind, which is answered with NotInForm.
+func appendRequest(b []byte, id uint32, op Op) []byte {
+	at := len(b)
+	b, ok := appendOp(append(b, 0, 0, 0, 0), id, op)
+	if !ok {
+		b, _ = appendOp(b, id, Op{})
+	}
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	return b
+}
+
+// readFrame reads one frame. What is longer than an op with its request is
+// allocated as it arrives, not as the length promises.
 func readFrame(r io.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -37,6 +49,13 @@ func readFrame(r io.Reader) ([]byte, error) {
 	size := int64(binary.BigEndian.Uint32(head[:]))
 	if size > maxFrame {
 		return nil, fmt.Errorf("read frame: %w: %d bytes", errFrame, size)
+	}
+	if size <= maxRequest {
+		payload := make([]byte, size)
+		if _, err := io.ReadFull(r, payload); err != nil {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return payload, nil
 	}
 	payload, err := io.ReadAll(io.LimitReader(r, size))
 	if err == nil && int64(len(payload)) < size {

@@ -16,6 +16,7 @@ type Live struct {
 	NetlinkTimeout time.Duration
 
 	families map[string]uint16 // generic netlink ids by name; nil: not asked yet
+	received []byte            // a buffer for netlink messages, made at the first
 }
 
 // Do answers ops one after another. Once ctx is over the rest time out.

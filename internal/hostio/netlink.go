@@ -92,7 +92,10 @@ func (l *Live) ask(proto int, request []byte) Result {
 		return failed(err)
 	}
 	r := reply{seq: seq, ack: binary.NativeEndian.Uint16(request[6:])&(unix.NLM_F_ACK|unix.NLM_F_DUMP) == unix.NLM_F_ACK}
-	buf := make([]byte, nlRecvBuffer)
+	if l.received == nil {
+		l.received = make([]byte, nlRecvBuffer)
+	}
+	buf := l.received
 	for !r.done {
 		var n, flags int
 		var from unix.Sockaddr

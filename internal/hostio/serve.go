@@ -3,9 +3,11 @@ package hostio
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
@@ -24,7 +26,11 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, h Host) error {
 	if err := out.send([]byte(hello), true); err != nil {
 		return fmt.Errorf("write greeting: %w", err)
 	}
+	if f, ok := r.(*os.File); ok {
+		r = patient{int(f.Fd())}
+	}
 	in := bufio.NewReaderSize(r, 64<<10)
+	var answer []byte
 	for {
 		frame, err := readFrame(in)
 		if errors.Is(err, io.EOF) {
@@ -41,7 +47,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, h Host) error {
 		if len(res.Data) > MaxData {
 			res.Data, res.Truncated = res.Data[:MaxData], true
 		}
-		if err := out.send(appendResult(nil, id, res), in.Buffered() == 0); err != nil {
+		answer = appendResult(answer[:0], id, res)
+		if err := out.send(answer, in.Buffered() == 0); err != nil {
 			return fmt.Errorf("write result: %w", err)
 		}
 	}
@@ -67,7 +74,10 @@ func newOutbox(w io.Writer) *outbox {
 func (o *outbox) send(payload []byte, last bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, err := o.w.Write(appendFrame(nil, payload)); err != nil {
+	if _, err := o.w.Write(binary.BigEndian.AppendUint32(o.w.AvailableBuffer(), uint32(len(payload)))); err != nil {
+		return err
+	}
+	if _, err := o.w.Write(payload); err != nil {
 		return err
 	}
 	if last {

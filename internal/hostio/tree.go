@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -227,23 +225,7 @@ func (t *Tree) list(name string) Result {
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			return Result{Errno: syscall.ENOTDIR}
 		}
-		own, err := unix.Dup(fd)
-		if err != nil {
-			return failed(err)
-		}
-		f := os.NewFile(uintptr(own), name)
-		defer f.Close()
-		names, err := f.Readdirnames(maxTreeNames + 1)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return failed(err)
-		}
-		res := Result{Truncated: len(names) > maxTreeNames}
-		names = slices.DeleteFunc(names, func(n string) bool { return strings.Contains(n, "\n") })
-		slices.Sort(names)
-		if len(names) > 0 {
-			res.Data = []byte(strings.Join(names[:min(len(names), maxTreeNames)], "\n") + "\n")
-		}
-		return res
+		return list(fd, maxTreeNames)
 	})
 }
 

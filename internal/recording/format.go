@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -154,12 +155,12 @@ func errnoByName(name string) (syscall.Errno, bool) {
 	if _, err := fmt.Sscanf(name, "errno %d", &n); err == nil && n > 0 && n < 4096 {
 		return syscall.Errno(n), true
 	}
-	e, ok := errnos[name]
+	e, ok := errnos()[name]
 	return e, ok
 }
 
 // errnos are the names that this machine knows.
-var errnos = func() map[string]syscall.Errno {
+var errnos = sync.OnceValue(func() map[string]syscall.Errno {
 	m := map[string]syscall.Errno{}
 	for e := syscall.Errno(1); e < 256; e++ {
 		if n := unix.ErrnoName(e); n != "" {
@@ -167,4 +168,4 @@ var errnos = func() map[string]syscall.Errno {
 		}
 	}
 	return m
-}()
+})
