@@ -5,6 +5,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN := bin/rdmadoctor
 # The verbs engine is C. Names of hosts and users are still looked up in Go.
 TAGS := netgo,osusergo
+CGO_ENABLED ?= 1
 
 .PHONY: help run test lab bar build lint generate golden fuzz clean
 .DEFAULT_GOAL := help
@@ -29,7 +30,7 @@ bar: ## the long list: full fuzz, every scenario on both kernels, figures; one l
 build: ## build bin/rdmadoctor
 	@scripts/packages build
 	@mkdir -p bin
-	@CGO_ENABLED=1 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/rdmadoctor
+	@CGO_ENABLED=$(CGO_ENABLED) go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/rdmadoctor
 
 lint: ## gofmt, vet and staticcheck
 	@scripts/lint
