@@ -145,7 +145,7 @@ func (p *page) moved(s *facts.Snapshot, f *facts.Port) []row {
 		return nil
 	}
 	var rows []row
-	for _, set := range []map[string]facts.Counter{f.Counters, f.HWCounters} {
+	for _, set := range []map[string]facts.Counter{f.Counters, f.HWCounters, f.CM} {
 		names := make([]string, 0, len(set))
 		for n := range set {
 			names = append(names, n)

@@ -28,6 +28,7 @@ func (c *comparison) lostCounters(same map[string]string) {
 			link := facts.LinkName(is.Name, port.Number)
 			c.lose(link, "counters", known(counters.Port, missing(old.Counters, port.Counters)))
 			c.lose(link, "hw_counters", known(counters.Device, missing(old.HWCounters, port.HWCounters)))
+			c.lose(link, "cm_counters", known(counters.CM, missing(old.CM, port.CM)))
 			if old.StateLast.Known() && c.now.Interval > 0 && !port.StateLast.Known() {
 				c.lose(link, "state", []string{"of the second sample"})
 			}

@@ -35,6 +35,7 @@ func (c *comparison) stirredCounters(same map[string]string) {
 			dir := fmt.Sprintf("/sys/class/infiniband/%s/ports/%d/", is.Name, port.Number)
 			c.stirred(link, where, counters.Port, dir+"counters/", old.Counters, port.Counters)
 			c.stirred(link, where, counters.Device, dir+"hw_counters/", old.HWCounters, port.HWCounters)
+			c.stirred(link, where, counters.CM, dir, old.CM, port.CM)
 		}
 	}
 	for i := range c.before.Netdevs {

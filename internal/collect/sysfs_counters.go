@@ -39,7 +39,9 @@ func collectCounters(r *Reader, set func(*facts.Counter, uint64)) {
 			}
 		})
 	}
+	askCM := findCM(r, lists)
 	lists.run()
+	askCM(reads, set)
 	reads.run()
 }
 

@@ -24,6 +24,7 @@ const (
 	Ethtool              // facts.Netdev.Ethtool
 	FEC                  // facts.Netdev.FECCounters
 	Netdev               // facts.Netdev.Stats
+	CM                   // facts.Port.CM
 )
 
 // Class is what growth of a counter means.

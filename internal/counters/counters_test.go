@@ -15,7 +15,7 @@ var families = map[string]struct {
 	"irdma": {Device, irdma}, "hns": {Device, hns}, "erdma": {Device, erdma}, "efa": {Device, efa},
 	"mana": {Device, mana}, "cxgb4": {Device, cxgb4}, "rxe": {Device, rxe}, "hfi1": {Device, hfi1},
 	"mlx5e": {Ethtool, mlx5e}, "bnxten": {Ethtool, bnxten}, "ice": {Ethtool, ice},
-	"i40e": {Ethtool, i40e}, "mlx4en": {Ethtool, mlx4en}, "fec": {FEC, fec}, "netdev": {Netdev, netdev},
+	"i40e": {Ethtool, i40e}, "cm": {CM, cm}, "mlx4en": {Ethtool, mlx4en}, "fec": {FEC, fec}, "netdev": {Netdev, netdev},
 }
 
 func TestNoNameMeansTwoThings(t *testing.T) {

@@ -17,7 +17,7 @@ var meaningsFile string
 
 var meanings = sync.OnceValue(func() map[key]Meaning { return parseMeanings(meaningsFile) })
 
-var placeNames = map[string]Place{"port": Port, "device": Device, "ethtool": Ethtool, "fec": FEC, "netdev": Netdev}
+var placeNames = map[string]Place{"port": Port, "device": Device, "ethtool": Ethtool, "fec": FEC, "netdev": Netdev, "cm": CM}
 
 // String is the place as a reader looks for it.
 func (p Place) String() string {
@@ -30,12 +30,14 @@ func (p Place) String() string {
 		return "ethtool -S"
 	case FEC:
 		return "ethtool -I --show-fec"
+	case CM:
+		return "ports/N/cm_*"
 	}
 	return "ip -s -s link"
 }
 
 // Places are all places.
-func Places() []Place { return []Place{Port, Device, Ethtool, FEC, Netdev} }
+func Places() []Place { return []Place{Port, Device, Ethtool, FEC, Netdev, CM} }
 
 // parseMeanings reads lines of place, name, meaning and cause with tabs
 // between.

@@ -61,6 +61,7 @@ func portRate(s *facts.Snapshot, d *facts.Device, p *facts.Port) report.PortRate
 	}
 	add(counters.Port, "counters", p.Counters)
 	add(counters.Device, "hw_counters", p.HWCounters)
+	add(counters.CM, "cm", p.CM)
 	if n != nil {
 		add(counters.Ethtool, "ethtool", s.Beneath(n).Ethtool)
 	}

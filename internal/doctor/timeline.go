@@ -88,6 +88,7 @@ func (l *timeline) within(s *facts.Snapshot) {
 			}
 			l.counters(s, name, "", counters.Port, port.Counters)
 			l.counters(s, name, "", counters.Device, port.HWCounters)
+			l.counters(s, name, "", counters.CM, port.CM)
 			if n := s.Netdev(port.Netdev.Or("")); n != nil {
 				n = s.Beneath(n)
 				l.counters(s, name, n.Name+" ", counters.Ethtool, n.Ethtool)

@@ -131,6 +131,10 @@ type Port struct {
 	// ABI document, except that port_xmit_data and port_rcv_data are octets.
 	Counters   map[string]Counter `json:"counters,omitempty"`
 	HWCounters map[string]Counter `json:"hw_counters,omitempty"` // ports/N/hw_counters or RDMA_NLDEV_CMD_STAT_GET
+	// CM are the messages of the connection manager by directory and file:
+	// "cm_tx_retries/req" (ports/N/cm_*, in older kernels below
+	// /sys/class/infiniband_cm). iWARP devices have none.
+	CM map[string]Counter `json:"cm_counters,omitempty"`
 
 	TrafficClass Opt[int]    `json:"traffic_class,omitzero"` // OFED override tc/N/traffic_class
 	CMRoCEMode   Opt[string] `json:"cm_roce_mode,omitzero"`  // configfs default_roce_mode
