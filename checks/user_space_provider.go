@@ -79,7 +79,13 @@ func reportNoise(p *Pass, lib facts.Userland) {
 
 func judgeProvider(p *Pass, lib facts.Userland, d *facts.Device, name string) {
 	library, abi := providerLibrary(lib, name)
+	if needs := lib.Private[library]; needs != "" && otherBuild(p, lib, d, name, library, needs) {
+		return
+	}
 	others := commonABI(lib, name)
+	if lib.Private[library] != "" && definer(lib, lib.Private[library]) != "" {
+		others = "" // The loader goes by versions, not by names.
+	}
 	named := slices.ContainsFunc(lib.DriverFiles, func(f facts.DriverFile) bool { return path.Base(f.Driver) == name })
 	mismatch := library != "" && others != "" && abi != others
 	if library != "" && named && !mismatch {
@@ -114,6 +120,52 @@ func judgeProvider(p *Pass, lib facts.Userland, d *facts.Device, name string) {
 		f.Params["library"], f.Params["abi"], f.Params["expected"] = library, abi, others
 	}
 	p.Report(f)
+}
+
+// otherBuild reports a provider that needs private symbols which no libibverbs
+// here has. It is false where one has them, or where none was read.
+func otherBuild(p *Pass, lib facts.Userland, d *facts.Device, name, library, needs string) bool {
+	var files []string
+	for _, file := range lib.Libibverbs {
+		if lib.Private[file] != "" {
+			files = append(files, file)
+		}
+	}
+	if len(files) == 0 || definer(lib, needs) != "" {
+		return false
+	}
+	f := Finding{
+		Code: "provider-abi-mismatch", Severity: Fail, Subject: d.Name, Confidence: Proved,
+		Where: Where{Device: d.Name, PCI: d.PCI.Or("")},
+		Message: library + " needs " + needs + " of libibverbs, and " + files[0] + " has " + lib.Private[files[0]] +
+			": they come from different builds, and the loader refuses the provider",
+		Evidence: []Evidence{{"/sys/class/infiniband/" + d.Name, "present"}, {"readelf -V " + library, "needs " + needs}},
+		Params: params("device", d.Name, "pci", d.PCI.Or(""), "provider", name, "library", library,
+			"abi", number(needs), "expected", number(lib.Private[files[0]])),
+	}
+	for _, file := range files {
+		f.Evidence = append(f.Evidence, Evidence{"readelf -V " + file, "defines " + lib.Private[file]})
+	}
+	if want, _ := p.WantedDevice(d); !want {
+		f.Severity = Info
+	}
+	p.Report(f)
+	return true
+}
+
+// definer is the libibverbs that has a private version, "" where none has.
+func definer(lib facts.Userland, version string) string {
+	for _, file := range lib.Libibverbs {
+		if lib.Private[file] == version {
+			return file
+		}
+	}
+	return ""
+}
+
+// number is that of a private version, "34" of "IBVERBS_PRIVATE_34".
+func number(version string) string {
+	return version[strings.LastIndexByte(version, '_')+1:]
 }
 
 // providerLibrary is the installed library of a provider and the private ABI

@@ -231,7 +231,7 @@ var plainFiles = pattern.Of(`/(fw_ver|fw_version|version|board_id|hca_type|hw_re
 // keeps reports whether the answer to an op has nothing of anyone in it.
 func keeps(kind hostio.Kind, name string) bool {
 	switch kind {
-	case hostio.EthtoolDriver, hostio.EthtoolStats, hostio.EthtoolPause, hostio.Stat, hostio.OpenNodes, hostio.CountLines:
+	case hostio.EthtoolDriver, hostio.EthtoolStats, hostio.EthtoolPause, hostio.Stat, hostio.OpenNodes, hostio.CountLines, hostio.SymbolVersions:
 		return true
 	case hostio.ReadLink, hostio.ReadDir:
 		return strings.HasPrefix(name, "/sys/") && !strings.HasPrefix(name, "/sys/fs/cgroup") || strings.HasPrefix(name, "/proc")

@@ -13,6 +13,7 @@ import (
 // elsewhere that only ld.so.conf or LD_LIBRARY_PATH leads to is not seen.
 var _ = register(Collector{
 	Source: facts.LibraryFiles,
+	After:  6, // Devices say whose provider matters.
 	Read: func(r *Reader) {
 		u := &r.Snap.Userland
 		b := r.batch()
@@ -40,6 +41,7 @@ var _ = register(Collector{
 			slices.Sort(*list)
 		}
 		collectDriverFiles(r, drivers)
+		collectPrivate(r)
 	},
 })
 

@@ -59,7 +59,11 @@ type Userland struct {
 	Librdmacm   []string     `json:"librdmacm,omitempty"`
 	DriverFiles []DriverFile `json:"driver_files,omitempty"` // /etc/libibverbs.d/*.driver
 	Providers   []string     `json:"providers,omitempty"`    // paths of lib<name>-rdmav<abi>.so
-	ConfigDir   string       `json:"config_dir,omitempty"`   // where driver files are looked for
+	// Private are the versions of libibverbs' private symbols by path:
+	// "IBVERBS_PRIVATE_34" that libibverbs.so.1 defines, or that the provider of a
+	// device here needs. A library that was not read is not in it.
+	Private   map[string]string `json:"private_versions,omitempty"`
+	ConfigDir string            `json:"config_dir,omitempty"` // where driver files are looked for
 }
 
 // DriverFile is one file of libibverbs.d: the line "driver NAME".

@@ -24,6 +24,8 @@ func Allowed(op Op) bool {
 		return ofProcess(op.Name, "/maps")
 	case Environ:
 		return ofProcess(op.Name, "/environ")
+	case SymbolVersions:
+		return verbsLibrary().MatchString(op.Name) && filePath(op.Name) && path.Clean(op.Name) == op.Name
 	case TryOpen:
 		return mayOpen(op.Name)
 	case Netlink:

@@ -33,6 +33,11 @@ const (
 	// /proc/PID/environ. Data: JSON of map[string]string. The rest of an
 	// environment may hold secrets, and a recording must not hold it.
 	Environ Kind = "environ"
+	// SymbolVersions looks at which versions of libibverbs' symbols a library
+	// defines and needs. Name: libibverbs.so.1 or a provider where libraries are
+	// installed. Data: JSON of VerbsVersions. A recording must not hold the
+	// library itself.
+	SymbolVersions Kind = "symbol-versions"
 	// TryOpen opens a character device read-write and closes it. Only
 	// /dev/infiniband/uverbsN and rdma_cm are let through: opening issm would
 	// change the port.

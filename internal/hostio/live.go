@@ -51,6 +51,8 @@ func (l *Live) do(op Op) Result {
 		return countLines(op.Name)
 	case Environ:
 		return environ(op.Name)
+	case SymbolVersions:
+		return symbolVersions(op.Name)
 	case TryOpen:
 		return tryOpen(op.Name)
 	case Netlink:
