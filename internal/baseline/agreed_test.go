@@ -47,6 +47,9 @@ func TestAgreedFacts(t *testing.T) {
 		{"buffer", func(s *facts.Snapshot) {
 			goodhost.SetDCB(s, func(d *facts.DCB) { d.Buffer = facts.Some(facts.Buffer{Total: 9}) })
 		}, "", ""}, // It was not read then.
+		{"rate limit", func(s *facts.Snapshot) {
+			goodhost.SetDCB(s, func(d *facts.DCB) { d.MaxRate = facts.Some([8]facts.BitsPerSecond{3: 10e9}) })
+		}, checks.Warn, "rate limits of traffic classes of eth2"},
 		{"ECN", func(s *facts.Snapshot) { s.Netdevs[0].ECN["roce_np/enable/3"] = 0 }, checks.Warn, "ECN roce_np/enable/3 of eth2"},
 		{"traffic class", func(s *facts.Snapshot) { port(s).TrafficClass = facts.Some(0) }, checks.Warn, "traffic class of mlx5_0/1"},
 		{"ToS", func(s *facts.Snapshot) { port(s).CMRoCETOS = facts.Some(0) }, checks.Warn, "default RoCE ToS of rdma_cm of mlx5_0/1"},

@@ -64,6 +64,7 @@ var set = map[string]string{
 	"netdev.dcb.dcbx":                  "DCBX mode",
 	"netdev.dcb.buffer":                "receive buffer",
 	"netdev.dcb.trust":                 "trust",
+	"netdev.dcb.max_rate":              "rate limits of traffic classes",
 	"netdev.link_modes.autoneg":        "autonegotiation",
 	"netdev.link_modes.advertised":     "advertised modes",
 	"netdev.link_modes.max_advertised": "fastest advertised mode",

@@ -66,6 +66,7 @@ const (
 	dcbIEEEETS      = 1
 	dcbIEEEPFC      = 2
 	dcbIEEEAppTable = 3
+	dcbIEEEMaxRate  = 7
 	dcbIEEEBuffer   = 10 // DCB_ATTR_DCB_BUFFER
 	dcbIEEETrust    = 11 // DCB_ATTR_DCB_APP_TRUST_TABLE
 
@@ -74,6 +75,7 @@ const (
 	sizeofPFC     = 136
 	sizeofBuffer  = 44
 	sizeofDCBApp  = 4
+	sizeofMaxRate = 64 // struct ieee_maxrate
 	offPFCDelay   = 4
 	offPFCCounter = 8
 )
@@ -111,6 +113,8 @@ func parseIEEE(in *netlink.AttributeDecoder, d *facts.DCB) {
 		d.PFC = facts.Some(parsePFC(b))
 	case in.Type() == dcbIEEEBuffer && len(b) >= sizeofBuffer:
 		d.Buffer = facts.Some(parseBuffer(b))
+	case in.Type() == dcbIEEEMaxRate && len(b) >= sizeofMaxRate:
+		d.MaxRate = facts.Some(parseMaxRate(b))
 	case in.Type() == dcbIEEEAppTable:
 		nested(in, func(app *netlink.AttributeDecoder) {
 			if a := app.Bytes(); len(a) >= sizeofDCBApp {

@@ -62,6 +62,17 @@ func parseBuffer(b []byte) facts.Buffer {
 	return v
 }
 
+// parseMaxRate reads struct ieee_maxrate: kilobits per second of each traffic
+// class. A rate that no link has is none.
+func parseMaxRate(b []byte) (rates [8]facts.BitsPerSecond) {
+	for i := range rates {
+		if v := binary.NativeEndian.Uint64(b[8*i:]); v < 1<<40 {
+			rates[i] = facts.BitsPerSecond(v * 1000)
+		}
+	}
+	return rates
+}
+
 // parseApp reads struct dcb_app: selector, priority, protocol in the host's
 // byte order.
 func parseApp(b []byte) facts.App {

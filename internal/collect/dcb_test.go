@@ -31,6 +31,10 @@ func dcbBody(t testing.TB, requests uint64) []byte {
 				app.Bytes(1, []byte{1, 4, 0x06, 0x89}) // RoCE v1, ethertype 0x8906 read in the host's order
 				app.Bytes(1, []byte{5, 3})             // Too short, passed over.
 			})
+			rates := make([]byte, sizeofMaxRate)
+			native.PutUint64(rates[8*3:], 10_000_000)
+			native.PutUint64(rates[8*5:], 1<<64-1)
+			in.Bytes(dcbIEEEMaxRate, rates)
 			buffer := make([]byte, sizeofBuffer)
 			buffer[3] = 1
 			native.PutUint32(buffer[8+4:], 262144)
@@ -76,6 +80,7 @@ func TestDCB(t *testing.T) {
 	if !pfc.On(3) || pfc.On(0) || pfc.Capability != 8 || pfc.Delay != 77 {
 		t.Errorf("PFC %+v", pfc)
 	}
+	want(t, "rate limits", d.MaxRate, facts.Some([8]facts.BitsPerSecond{3: 10e9}))
 	for prio := range 8 {
 		sent, ok1 := pfc.Requests[prio].Delta()
 		got, ok2 := pfc.Indications[prio].Delta()

@@ -128,6 +128,9 @@ var differences = []struct {
 			d.ETS = facts.Some(e)
 		})
 	}, "warn odd-one-out mlx5_0/1"},
+	{"rate limit", roceHost, nil, func(s *facts.Snapshot) {
+		goodhost.SetDCB(s, func(d *facts.DCB) { d.MaxRate = facts.Some([8]facts.BitsPerSecond{3: 10e9}) })
+	}, "warn odd-one-out mlx5_0/1"},
 	{"ECN", roceHost, nil, func(s *facts.Snapshot) { s.Netdevs[0].ECN["roce_np/enable/3"] = 0 }, "warn ecn-off mlx5_0/1"},
 	{"ToS of rdma_cm", roceHost, nil, func(s *facts.Snapshot) { port(s).CMRoCETOS = facts.Some(96) }, "warn odd-one-out mlx5_0/1"},
 	{"traffic class", roceHost, func(s *facts.Snapshot) { port(s).TrafficClass = facts.Some(106) },

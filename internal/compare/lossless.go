@@ -43,6 +43,10 @@ func losslessAgrees(ss []slot) checks.Result {
 			e, ok := d.ETS.Get()
 			return fmt.Sprintf("prio-tc %v tc-bw %v tsa %v", e.PrioTC, e.Bandwidth, e.TSA), ok
 		})},
+		{what: "rate limits of traffic classes", severity: checks.Warn, source: dcb("maxrate"), value: onDCB(func(d facts.DCB) (string, bool) {
+			r, ok := d.MaxRate.Get()
+			return fmt.Sprint(r), ok
+		})},
 		{what: "traffic class", severity: checks.Warn, source: func(m member) string {
 			return "/sys/class/infiniband/" + m.device.Name + "/tc/" + itoa(m.port.Number) + "/traffic_class"
 		}, value: func(m member) (string, bool) { return known(m.port.TrafficClass) }},

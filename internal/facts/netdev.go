@@ -135,6 +135,9 @@ type DCB struct {
 	Apps   []App       `json:"apps,omitempty"`
 	DCBX   Opt[int]    `json:"dcbx,omitzero"` // DCB_CAP_DCBX_*: 1 host, 2 LLD managed, 4 CEE, 8 IEEE, 16 static
 	Buffer Opt[Buffer] `json:"buffer,omitzero"`
+	// MaxRate limits what each traffic class sends (DCB_ATTR_IEEE_MAXRATE); 0 is
+	// no limit.
+	MaxRate Opt[[8]BitsPerSecond] `json:"max_rate_bits_per_second,omitzero"`
 	// Trust is the selector order of DCB_ATTR_DCB_APP_TRUST_TABLE, newer kernels
 	// only: "dscp", "pcp", ...
 	Trust []string `json:"trust,omitempty"`
