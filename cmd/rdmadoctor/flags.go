@@ -93,8 +93,13 @@ type examFlags struct {
 const defaultTimeout = 30 * time.Second
 
 func (f *examFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.from, "from", "", "examine a recording, a report with a snapshot or a copied /sys tree at `PATH` (- is stdin)")
+	f.addCommon(c)
+}
+
+// addCommon adds the flags of every examination, be it of this host or not.
+func (f *examFlags) addCommon(c *cobra.Command) {
 	fs := c.Flags()
-	fs.StringVar(&f.from, "from", "", "examine a recording, a report with a snapshot or a copied /sys tree at `PATH` (- is stdin)")
 	fs.StringVar(&f.device, "device", "", "judge only this RDMA `DEVICE`, or one port of it (mlx5_0/1)")
 	fs.IntVar(&f.port, "port", 0, "judge only this `PORT` of --device")
 	fs.StringSliceVar(&f.only, "only", nil, "run only these `CODES`, checks or layers")

@@ -16,11 +16,12 @@ import (
 
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
+	"github.com/rdmadoctor/rdmadoctor/internal/worker"
 )
 
 func TestMain(m *testing.M) {
-	// The reading child is this binary by another name.
-	if os.Getenv(asProgram) != "" || len(os.Args) == 2 && os.Args[1] == hostio.ReadHostArg {
+	// The reading child and the worker are this binary by another name.
+	if os.Getenv(asProgram) != "" || len(os.Args) == 2 && os.Args[1] == hostio.ReadHostArg || len(os.Args) > 1 && os.Args[1] == worker.Arg {
 		main()
 	}
 	testscript.Main(m, map[string]func(){"rdmadoctor": main})

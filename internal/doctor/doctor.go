@@ -41,6 +41,10 @@ type Options struct {
 	Gate bool
 	// KeepSnapshot also hands the snapshot to the handler.
 	KeepSnapshot bool
+	// Probe adds what active probes find to the snapshot, after it was collected
+	// and before it is judged, so that nothing that a probe moves is held against
+	// the host. It tells its progress by send. Nil probes nothing.
+	Probe func(ctx context.Context, snap *facts.Snapshot, send func(report.Message))
 }
 
 // Examine runs one examination and reports it to h. The error is that of the
@@ -76,6 +80,10 @@ func Examine(ctx context.Context, opt Options, h report.Handler) (report.Summary
 			send(report.Message{Progress: &report.Progress{Step: step, Text: text}})
 		},
 	})
+	if opt.Probe != nil && missing(snap, opt) == nil {
+		opt.Probe(cctx, snap, send)
+		lookedAt(snap)
+	}
 	sum := Judge(ctx, snap, cs, opt, send)
 	sum.DurationSeconds = time.Since(started).Seconds()
 	send(report.Message{Summary: &sum})
@@ -113,6 +121,12 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 	if opt.KeepSnapshot {
 		send(report.Message{Snapshot: full})
 	}
+	for i := range full.Ladders {
+		send(report.Message{Ladder: &full.Ladders[i]})
+	}
+	for i := range full.Measured {
+		send(report.Message{Measurement: &full.Measured[i]})
+	}
 	send(report.Message{Progress: &report.Progress{Step: "judge", Text: fmt.Sprintf("%d checks", len(cs))}})
 	var results []checks.Result
 	names := judge(full, snap, cs, opt, func(r checks.Result) {
@@ -136,6 +150,7 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 		send(report.Message{Error: rerr})
 	}
 	sum := report.Summarize(results, diagnoses, rerr, opt.FailOn)
+	proveNothing(full, &sum)
 	if opt.Gate {
 		judgeGate(snap, checks.Options{Wanted: names}, results).Close(&sum)
 	}
@@ -164,9 +179,10 @@ func judge(full, snap *facts.Snapshot, cs []*checks.Check, opt Options, each fun
 	return names
 }
 
-// timedOut reports whether the run's own time ended before a collector began.
+// timedOut reports whether the run's own time ended before a collector began or
+// a probe was done.
 func timedOut(s *facts.Snapshot) bool {
-	return slices.ContainsFunc(s.Gaps, func(g facts.Gap) bool {
+	return slices.ContainsFunc(s.Ladders, func(l facts.Ladder) bool { return l.End.Outcome == facts.Stopped }) || slices.ContainsFunc(s.Gaps, func(g facts.Gap) bool {
 		return g.Kind == facts.Timeout && g.Detail == collect.RunTimeOver
 	})
 }

@@ -44,6 +44,14 @@ type Ladder struct {
 	Time    time.Duration   `json:"duration_nanos"`
 	End     ProbeEnd        `json:"end"`
 	Skipped []SkippedReason `json:"skipped,omitempty"`
+	// Planned is what would have been run, of a ladder that was not.
+	Planned []PlannedPart `json:"planned,omitempty"`
+}
+
+// PlannedPart is a part of a probe and the load that it makes.
+type PlannedPart struct {
+	What string `json:"what"`
+	Load string `json:"load"`
 }
 
 // SkippedReason is a part of a probe that was not run, and why: "atomics",

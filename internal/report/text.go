@@ -29,6 +29,7 @@ func Text(w io.Writer, d *Document, opt TextOptions) error {
 	p.diagnoses(d)
 	p.timeline(d)
 	p.hosts(d)
+	p.ladders(d)
 	p.measurements(d)
 	p.ports(d)
 	p.checks(d)

@@ -22,6 +22,7 @@ var errnoNames = map[syscall.Errno]string{
 	syscall.ENETUNREACH: "ENETUNREACH", syscall.ECONNABORTED: "ECONNABORTED",
 	syscall.ECONNRESET: "ECONNRESET", syscall.ENOBUFS: "ENOBUFS",
 	syscall.ENOTCONN: "ENOTCONN", syscall.ETIMEDOUT: "ETIMEDOUT",
+	syscall.ENODATA:      "ENODATA",
 	syscall.ECONNREFUSED: "ECONNREFUSED", syscall.EHOSTUNREACH: "EHOSTUNREACH",
 	syscall.EALREADY: "EALREADY", syscall.ECANCELED: "ECANCELED",
 }

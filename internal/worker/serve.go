@@ -15,10 +15,6 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
-// ErrUnavailable wraps the error of a task that this build or host has no
-// verbs for.
-var ErrUnavailable = errors.New("no verbs here")
-
 // Serve is the whole of a worker: it takes the task from in, runs it and tells
 // out. The error is of the pipes; what the task came to was told.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, run func(context.Context, Task, *Reporter) error) error {
@@ -40,7 +36,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, run func(context.Co
 	go r.listen(ctx, buf, cancel)
 	done := &Done{}
 	if err := run(ctx, *first.Task, r); err != nil {
-		done.Error, done.Unavailable = err.Error(), errors.Is(err, ErrUnavailable)
+		// A task that this build or host has no verbs for says so.
+		var none interface{ Unavailable() bool }
+		done.Error, done.Unavailable = err.Error(), errors.As(err, &none) && none.Unavailable()
 	}
 	r.tell(&Message{Done: done})
 	r.mu.Lock()

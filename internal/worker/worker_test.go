@@ -44,6 +44,11 @@ func workerMain() {
 	os.Exit(0)
 }
 
+type noVerbs struct{}
+
+func (noVerbs) Error() string     { return "no verbs here" }
+func (noVerbs) Unavailable() bool { return true }
+
 func behave(ctx context.Context, t Task, r *Reporter) error {
 	r.Ladder(1, &facts.Ladder{Probe: "self", Local: "rxe0/1"})
 	r.Step(1, false, facts.ProbeStep{Name: "open"})
@@ -55,7 +60,7 @@ func behave(ctx context.Context, t Task, r *Reporter) error {
 			End: facts.ProbeEnd{Outcome: facts.Completed}})
 		return nil
 	case "unavailable":
-		return fmt.Errorf("load: %w", ErrUnavailable)
+		return fmt.Errorf("load: %w", noVerbs{})
 	case "fail":
 		return errors.New("no such device")
 	case "oob":

@@ -9,8 +9,8 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/lab"
 )
 
-// examine runs the doctor over what the scenario is of: a check of host a, or
-// a comparison of all hosts.
+// examine runs the doctor over what the scenario is of: a check or probe of
+// host a, or a comparison of all hosts.
 func (f *flow) examine(ctx context.Context, user string, args []string) (
 	lab.Result, error) {
 	if f.s.Compare {
@@ -18,6 +18,11 @@ func (f *flow) examine(ctx context.Context, user string, args []string) (
 	}
 	if len(f.s.Command) > 0 {
 		return f.doctor(ctx, user, append([]string{doctorPath}, f.s.Command...))
+	}
+	if f.s.Probe != "" {
+		// The report holds all facts, so that it can be judged again.
+		argv := append([]string{doctorPath, "probe"}, strings.Fields(f.s.Probe)...)
+		return f.doctor(ctx, user, append(append(argv, "--json", "--snapshot", "--interval", "1s"), args...))
 	}
 	return f.doctor(ctx, user, append([]string{doctorPath, "check", "--json",
 		"--interval", "1s"}, args...))

@@ -129,7 +129,7 @@ func (f *flow) steps(ctx context.Context) error {
 // after the cure.
 func (f *flow) check(ctx context.Context) (Report, json.RawMessage, error) {
 	args := f.s.Args
-	if f.s.fresh() {
+	if f.s.fresh() && f.s.Probe == "" {
 		args = append([]string{"--record", recordingPath}, args...)
 	}
 	r, err := f.examine(ctx, f.s.User, args)
@@ -152,7 +152,7 @@ func (f *flow) check(ctx context.Context) (Report, json.RawMessage, error) {
 // that made it did. It runs on this host and not in the guest: a recording must
 // be judged alike wherever it is read, and it is quicker.
 func (f *flow) replay(ctx context.Context, live Report) error {
-	recording, err := f.guests["a"].Get(ctx, recordingPath)
+	recording, err := f.recorded(ctx)
 	if err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
@@ -165,7 +165,11 @@ func (f *flow) replay(ctx context.Context, live Report) error {
 			return fmt.Errorf("%w: file of args: %w", errBroken, err)
 		}
 	}
-	out, code, err := f.suite.replay(ctx, recording, f.s.Args, files)
+	args := f.s.Args
+	if f.s.Probe != "" {
+		args = nil // They are a probe's.
+	}
+	out, code, err := f.suite.replay(ctx, recording, args, files)
 	if err != nil {
 		return err
 	}
@@ -184,6 +188,15 @@ func (f *flow) replay(ctx context.Context, live Report) error {
 		f.bad("recording is diagnosed as %q, live it was %q", got, want)
 	}
 	return nil
+}
+
+// recorded is what the examination can be judged from again: a recording, or
+// the report of a probe with its facts.
+func (f *flow) recorded(ctx context.Context) ([]byte, error) {
+	if f.s.Probe != "" {
+		return f.out.Report, nil
+	}
+	return f.guests["a"].Get(ctx, recordingPath)
 }
 
 // cure runs the fix of the top diagnosis, or the scenario's own, and checks

@@ -25,6 +25,9 @@ func (s Scenario) Judge(r Report, exit int) []string {
 			say("check %s: got %s, want %s", id, got, s.WantStatus[id])
 		}
 	}
+	if got := r.brokenStep(); s.WantStep != "" && got != s.WantStep {
+		say("first failed step is %q, want %q", got, s.WantStep)
+	}
 	for _, code := range s.Forbid {
 		if r.Has(code) {
 			say("%s found, which is forbidden", code)

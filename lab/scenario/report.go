@@ -21,6 +21,7 @@ type Report struct {
 	} `json:"summary"`
 	Diagnoses []Diagnosis `json:"diagnoses"`
 	Checks    []Check     `json:"checks"`
+	Ladders   []Ladder    `json:"ladders"`
 	Error     *struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
@@ -39,6 +40,22 @@ type Diagnosis struct {
 type Fix struct {
 	Command string `json:"command"`
 	Where   string `json:"where"`
+}
+
+// Ladder is what a probe did, step by step.
+type Ladder struct {
+	Steps []struct {
+		Name  string `json:"name"`
+		Error *struct {
+			Errno    string `json:"errno_name"`
+			WCStatus *int   `json:"wc_status"`
+			Event    string `json:"event"`
+			TimedOut bool   `json:"timed_out"`
+		} `json:"error"`
+	} `json:"steps"`
+	End struct {
+		Outcome string `json:"outcome"`
+	} `json:"end"`
 }
 
 // Check is the result of one check.
@@ -68,6 +85,33 @@ func ParseReport(b []byte) (Report, error) {
 		return Report{}, fmt.Errorf("read report: %w", err)
 	}
 	return r, nil
+}
+
+// brokenStep is the first step of a ladder that failed and how, "none" where
+// none did, or the outcome of a ladder that did not come to its end.
+func (r Report) brokenStep() string {
+	if len(r.Ladders) == 0 {
+		return "no ladder"
+	}
+	for _, l := range r.Ladders {
+		for _, s := range l.Steps {
+			switch e := s.Error; {
+			case e == nil:
+			case e.WCStatus != nil:
+				return fmt.Sprintf("%s status %d", s.Name, *e.WCStatus)
+			case e.Errno != "":
+				return s.Name + " " + e.Errno
+			case e.Event != "":
+				return s.Name + " " + e.Event
+			default:
+				return s.Name
+			}
+		}
+		if l.End.Outcome != "completed" {
+			return l.End.Outcome
+		}
+	}
+	return "none"
 }
 
 // Findings lists the findings of all checks.

@@ -46,6 +46,13 @@ type Scenario struct {
 	// Compare says that the doctor records every host and compares the
 	// recordings, instead of checking host a.
 	Compare bool `yaml:"compare"`
+	// Probe are the words after "rdmadoctor probe" where the doctor probes
+	// instead of checking: "self", or the address of another host.
+	Probe string `yaml:"probe"`
+	// WantStep is the first step of a ladder that must have failed, and with
+	// what: "reg-mr ENOMEM", "write status 12", "resolve-addr". "none" wants
+	// that every step passed.
+	WantStep string `yaml:"want_step"`
 	// Modules are loaded on every host, "name parameter=value ..." each.
 	Modules []string `yaml:"modules"`
 	// Use names scripts of lab/scenarios/use, run before Setup on host a.
@@ -258,6 +265,9 @@ func (s Scenario) check() error {
 	}
 	if len(s.Command) > 0 && (s.Compare || len(s.Args) > 0) {
 		bad("command: replaces args and compare")
+	}
+	if s.Probe != "" && (s.Compare || s.Netns != "") || s.WantStep != "" && s.Probe == "" {
+		bad("probe: with neither compare nor netns, and want_step with it alone")
 	}
 	if s.Compare && len(s.Hosts()) < 2 {
 		bad("compare: topology %s has one host", s.Topology)

@@ -271,7 +271,7 @@ int enter_slow(enum call c)
 {
 	struct rule *r = &script.rules[c];
 	int n = __atomic_add_fetch(&r->count, 1, __ATOMIC_RELAXED);
-	int *volatile nowhere = NULL;
+	volatile int *volatile nowhere = NULL;
 
 	if (r->nth && n != r->nth)
 		return 0;
