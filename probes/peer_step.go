@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"strings"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -30,4 +31,9 @@ func holdsPattern(b []byte, seed byte) bool {
 		}
 	}
 	return true
+}
+
+// cutLink takes "mlx5_0/1" apart.
+func cutLink(link string) (device, port string, ok bool) {
+	return strings.Cut(link, "/")
 }

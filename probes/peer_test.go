@@ -171,7 +171,7 @@ func TestPeerLadderFails(t *testing.T) {
 
 func TestPeerMeasures(t *testing.T) {
 	test := func(probe, op, direction string, size, qps int) PeerTest {
-		return PeerTest{Probe: probe, Op: op, Size: size, Depth: 16, QPs: qps, Direction: direction, Time: 200 * time.Millisecond, Count: 2000}
+		return PeerTest{Probe: probe, Op: op, Size: size, Depth: 16, QPs: qps, Direction: direction, Time: 200 * time.Millisecond, Count: 300}
 	}
 	tests := []PeerTest{test("latency", "write", "", 2, 1), test("latency", "send", "", 64, 1), test("latency", "read", "", 2, 1),
 		test("bandwidth", "write", "out", 65536, 1), test("bandwidth", "write", "in", 65536, 1), test("bandwidth", "write", "both", 65536, 1),

@@ -110,17 +110,8 @@ func parseSize(s string) (uint64, bool) {
 }
 
 func (p *program) probeCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "probe",
-		Short: "prove with real verbs where RDMA breaks",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("rdmadoctor probe self", "unknown word %q", args[0])
-			}
-			return usagef("rdmadoctor probe self", "probe needs to know what to probe")
-		},
-		RunE: func(*cobra.Command, []string) error { return nil }, // Args let nothing through.
-	}
+	c := &cobra.Command{}
+	p.probeHost(c)
 	c.AddCommand(p.probeSelfCommand())
 	return c
 }

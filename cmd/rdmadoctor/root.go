@@ -58,7 +58,7 @@ func (p *program) rootCommand() *cobra.Command {
 	format.add(root, formats)
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	root.AddCommand(p.checkCommand(), p.probeCommand(), p.explainCommand(), p.recordCommand(), p.anonymiseCommand(), p.showCommand(),
+	root.AddCommand(p.checkCommand(), p.probeCommand(), p.agentCommand(), p.explainCommand(), p.recordCommand(), p.anonymiseCommand(), p.showCommand(),
 		p.compareCommand(), p.policyCommand(), p.versionCommand(), p.readHostCommand(), p.workerCommand(), p.spawnerCommand())
 	root.SetHelpCommand(p.helpCommand())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80") + exitCodes)

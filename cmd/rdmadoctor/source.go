@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/rdmadoctor/rdmadoctor/checks"
 	"github.com/rdmadoctor/rdmadoctor/internal/doctor"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 	"github.com/rdmadoctor/rdmadoctor/internal/flight"
 	"github.com/rdmadoctor/rdmadoctor/internal/hostio"
 	"github.com/rdmadoctor/rdmadoctor/internal/recording"
 	"github.com/rdmadoctor/rdmadoctor/internal/report"
+	"github.com/rdmadoctor/rdmadoctor/knowledge"
 )
 
 // source is where the facts of an examination come from: a host that is asked,
@@ -187,6 +189,7 @@ func (s *source) judge(ctx context.Context, opt doctor.Options, h report.Handler
 	if err := h.Run(&run); err != nil {
 		return err
 	}
+	opt.Compared = func() ([]checks.Result, knowledge.Relations) { return besidePeer(s.doc.Snapshot) }
 	var failed error
 	sum := doctor.Judge(ctx, s.doc.Snapshot, cs, opt, func(m report.Message) {
 		if failed == nil {

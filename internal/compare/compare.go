@@ -94,6 +94,20 @@ func Run(ctx context.Context, hosts []Host, opt Options, h report.Handler) error
 	return failed
 }
 
+// Judge compares hosts and gives what belongs together on each. The hosts get
+// names of their own where they share one.
+func Judge(hosts []Host) ([]checks.Result, knowledge.Relations) {
+	hosts = named(hosts)
+	var rel knowledge.Relations
+	for i := range hosts {
+		for _, r := range doctor.Relations(hosts[i].Snapshot) {
+			r.Host = hosts[i].Name
+			rel = append(rel, r)
+		}
+	}
+	return judge(hosts), rel
+}
+
 // judge compares everything that must agree, in the order of the layers.
 func judge(hosts []Host) []checks.Result {
 	ss := slots(hosts)

@@ -45,6 +45,9 @@ type Options struct {
 	// and before it is judged, so that nothing that a probe moves is held against
 	// the host. It tells its progress by send. Nil probes nothing.
 	Probe func(ctx context.Context, snap *facts.Snapshot, send func(report.Message))
+	// Compared gives what was judged of this host beside its peer, once it was
+	// probed, with what belongs together on both. Nil compares nothing.
+	Compared func() ([]checks.Result, knowledge.Relations)
 }
 
 // Examine runs one examination and reports it to h. The error is that of the
@@ -133,7 +136,16 @@ func Judge(ctx context.Context, snap *facts.Snapshot, cs []*checks.Check, opt Op
 		results = append(results, r)
 		send(report.Message{Result: &r})
 	})
-	diagnoses := knowledge.Explain(results, Relations(full))
+	relations := Relations(full)
+	if opt.Compared != nil {
+		compared, rel := opt.Compared()
+		for i := range compared {
+			results = append(results, compared[i])
+			send(report.Message{Result: &compared[i]})
+		}
+		relations = append(relations, rel...)
+	}
+	diagnoses := knowledge.Explain(results, relations)
 	for i := range diagnoses {
 		send(report.Message{Diagnosis: &diagnoses[i]})
 	}

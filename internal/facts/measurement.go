@@ -41,7 +41,9 @@ type Measurement struct {
 	Events []AsyncEvent `json:"events,omitempty"`
 	Error  *string      `json:"error" jsonschema:"nullable"` // why there is no figure
 	Failed *StepError   `json:"failed,omitempty" jsonschema:"nullable"`
-	End    *ProbeEnd    `json:"end,omitempty" jsonschema:"nullable"`
+	// Reproduce is the line of the standard tools that does the same.
+	Reproduce string    `json:"reproduce,omitempty"`
+	End       *ProbeEnd `json:"end,omitempty" jsonschema:"nullable"`
 }
 
 // HostLoad is what the processors of one end did while a probe ran

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"sync"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )

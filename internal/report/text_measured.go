@@ -31,6 +31,9 @@ func (p *page) measurements(d *Document) {
 			if text := loadText(m.Load); text != "" {
 				p.para("      ", 8, text)
 			}
+			if m.Reproduce != "" {
+				p.para("      $ ", 8, m.Reproduce)
+			}
 		}
 		for _, line := range expect.Terms(ms) {
 			p.para("    = ", 6, line)
