@@ -47,7 +47,9 @@ perftest() {
 	"$@" -d rxe0 -x 1 -F > /dev/null 2> /run/far & sleep 0.3
 	"$@" -d rxe0 -x 1 -F 127.0.0.1 > /run/out 2> /run/err || { cat /run/far /run/err; exit 1; }
 	wait
-	echo "perftest $1 $(grep -v '^[ -]*#' /run/out | awk 'NF >= 4 && $1 + 0 > 0 && $2 + 0 > 0 { print ($0 ~ /[^ ]/ && "'"$1"'" ~ /lat/) ? $5 : $4 }')"
+	# The median of a latency is the fifth column, the average of a bandwidth the fourth.
+	case $1 in *_lat) column=5 ;; *) column=4 ;; esac
+	echo "perftest $1 $(awk -v c=$column '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ && NF >= 4 { print $c }' /run/out)"
 }
 engine() {
 	name=$1; shift

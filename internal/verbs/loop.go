@@ -21,7 +21,7 @@ type Loop struct {
 	RxDepth    int           // receives posted a lane, of OpSend; 0 is 512, perftest's
 	CQMod      int           // every so many are signaled; 0 is perftest's choice: 100, above 8 KiB 1
 	InlineMax  int           // messages up to so many bytes go inline where the QP takes them
-	Events     bool          // latency: sleep on the completion channel, do not poll
+	Events     bool          // latency: sleep for each completion on the CQ's channel, do not poll
 	Initiator  bool          // latency: this end sends first
 	Split      bool          // ordering: the flag is a write of its own, not the payload's last word
 	Limit      time.Duration // the loop ends after so long, with an error

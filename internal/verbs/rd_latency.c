@@ -16,7 +16,7 @@ static int at(struct rd_fail *fail, const char *op, uint64_t done, int ret)
 int rd_lat_write(const struct rd_loop *l, const struct rd_lane *lane,
 		 const int *stop, uint64_t *stamps, struct rd_fail *fail)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	volatile char *poll = (char *)(uintptr_t)lane->recv_addr + l->size - 1;
 	volatile char *post = (char *)(uintptr_t)lane->send_addr + l->size - 1;
 	uint64_t sent = 0, seen = 0;
@@ -58,7 +58,7 @@ int rd_lat_write(const struct rd_loop *l, const struct rd_lane *lane,
 int rd_lat_send(const struct rd_loop *l, const struct rd_lane *lane,
 		const int *stop, uint64_t *stamps, struct rd_fail *fail)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	struct ibv_sge sge, rsge = { lane->recv_addr, l->size, lane->lkey };
 	struct ibv_recv_wr rwr = { .sg_list = &rsge, .num_sge = 1 };
 	uint64_t sent = 0, seen = 0;
@@ -105,7 +105,7 @@ int rd_lat_send(const struct rd_loop *l, const struct rd_lane *lane,
 int rd_lat_read(const struct rd_loop *l, const struct rd_lane *lane,
 		const int *stop, uint64_t *stamps, struct rd_fail *fail)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
 	struct ibv_wc wc;

@@ -108,6 +108,7 @@ struct rd_watch {
 	uint64_t deadline;
 	const int *stop;
 	unsigned int spins;
+	struct ibv_cq *owed; /* whose event came while another's was awaited */
 };
 
 static inline int rd_over(struct rd_watch *w)

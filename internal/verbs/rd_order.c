@@ -45,7 +45,7 @@ static int finish(const struct rd_loop *l, struct rd_watch *w, struct rd_fail *f
 int rd_order_write(const struct rd_loop *l, const struct rd_lane *lane,
 		   const int *stop, struct rd_fail *fail)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	uint64_t *words = (uint64_t *)(uintptr_t)lane->send_addr;
 	uint64_t *flag = (uint64_t *)((char *)words + rd_flag_offset(l));
 	volatile uint64_t *ack = (uint64_t *)(uintptr_t)lane->recv_addr;
@@ -89,7 +89,7 @@ int rd_order_write(const struct rd_loop *l, const struct rd_lane *lane,
 int rd_order_read(const struct rd_loop *l, const struct rd_lane *lane,
 		  const int *stop, struct rd_order *order, struct rd_fail *fail)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	volatile uint64_t *words = (uint64_t *)(uintptr_t)lane->recv_addr;
 	volatile uint64_t *flag =
 		(volatile uint64_t *)(uintptr_t)(lane->recv_addr + rd_flag_offset(l));

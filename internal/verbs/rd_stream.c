@@ -88,7 +88,7 @@ static int stream(const struct rd_loop *l, const struct rd_lane *lanes,
 		  const int *stop, uint64_t *marks, uint64_t cap,
 		  struct rd_flow *f, struct rd_fail *fail, struct lane_state *s)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	uint64_t until = 0, every = 1;
 	int left = l->lanes, ending = 0;
 	struct ibv_wc wc[BATCH];
@@ -177,7 +177,7 @@ static int sink(const struct rd_loop *l, const struct rd_lane *lanes,
 		const int *stop, uint64_t *marks, uint64_t cap,
 		struct rd_flow *f, struct rd_fail *fail, uint64_t *got)
 {
-	struct rd_watch w = { l->deadline, stop, 0 };
+	struct rd_watch w = { .deadline = l->deadline, .stop = stop };
 	uint64_t total = l->iters * (uint64_t)l->lanes, every = 1;
 	struct ibv_wc wc[BATCH];
 

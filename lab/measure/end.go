@@ -99,9 +99,12 @@ func (e *end) make(lib *verbs.Library, l verbs.Loop) error {
 	if err != nil {
 		return err
 	}
-	var ch *verbs.CompChannel
-	if l.Events {
-		if ch, err = e.ctx.CreateCompChannel(); err != nil {
+	var chs [2]*verbs.CompChannel
+	for i := range chs {
+		if !l.Events {
+			break
+		}
+		if chs[i], err = e.ctx.CreateCompChannel(); err != nil {
 			return err
 		}
 	}
@@ -109,11 +112,11 @@ func (e *end) make(lib *verbs.Library, l verbs.Loop) error {
 	if l.Depth == 0 {
 		depth = verbs.DefaultDepth
 	}
-	send, err := e.ctx.CreateCQ(depth, ch)
+	send, err := e.ctx.CreateCQ(depth, chs[0])
 	if err != nil {
 		return err
 	}
-	recv, err := e.ctx.CreateCQ(verbs.DefaultRxDepth, ch)
+	recv, err := e.ctx.CreateCQ(verbs.DefaultRxDepth, chs[1])
 	if err != nil {
 		return err
 	}
