@@ -24,10 +24,25 @@
 // A handle may be used by one goroutine at a time. It must not be closed while
 // a call on it runs.
 //
+// # Measuring
+//
+// A [Loop] runs in C from its first post to its last completion, in one call:
+// [Loop.Latency], [Loop.Stream] with [Loop.Sink], [Loop.OrderWriter] with
+// [Loop.OrderReader]. It is made as perftest's loops are, with its numbers for
+// what is left zero, and gives raw samples. It ends at its Limit or with its
+// context. How its QPs were connected is no matter of the loop.
+//
+// # rdma_cm
+//
+// [Library.NewCMID] and [Library.CMListen] connect by librdmacm.so.1, which is
+// opened at run time and may be missing ([Library.CMErr]).
+//
 // # Errors
 //
 // A failed call is an [*Errno] with the call, its object and the errno; a
-// failed work request is a [*WCError] with status and vendor error.
+// failed work request is a [*WCError] with status and vendor error, an event
+// of rdma_cm that was not wanted a [*CMError], a loop that did not end well a
+// [*LoopError] around any of these.
 //
 // # Waiting
 //
