@@ -34,6 +34,36 @@ const (
 func findRide(port PortRef, n *facts.Netdev, dcb facts.DCB) ride {
 	r := ride{ByDSCP: trustsDSCP(dcb), Tagged: tagged(port, n), Reach: reach(port, n, dcb)}
 	r.DSCP, r.From = roceDSCP(port, n, dcb)
+	return r.mapped(port, dcb)
+}
+
+// RoCEPriority is the priority that packets of a traffic class ride on a RoCE
+// port. False: the netdev does not tell, or the VLAN tag decides.
+func RoCEPriority(s *facts.Snapshot, device string, number, trafficClass int) (int, bool) {
+	d := s.Device(device)
+	if d == nil {
+		return 0, false
+	}
+	for i := range d.Ports {
+		p := &d.Ports[i]
+		n := s.Netdev(p.Netdev.Or(""))
+		if p.Number != number || n == nil || !facts.RoCE(d, p) {
+			continue
+		}
+		n = s.Beneath(n)
+		dcb, ok := n.DCB.Get()
+		if !ok {
+			return 0, false
+		}
+		ref := PortRef{p, d}
+		r := ride{ByDSCP: trustsDSCP(dcb), Tagged: tagged(ref, n), DSCP: facts.Some(trafficClass >> 2)}
+		return r.mapped(ref, dcb).Priority.Get()
+	}
+	return 0, false
+}
+
+// mapped finds the priority of the ride's DSCP.
+func (r ride) mapped(port PortRef, dcb facts.DCB) ride {
 	for _, a := range dcb.Apps {
 		if a.Selector == selectorUDP && a.Protocol == roceUDPPort {
 			r.Priority, r.Mapped = facts.Some(a.Priority), true

@@ -181,6 +181,10 @@ func (p *program) probeSelf(ctx context.Context, exam *examFlags, format *format
 	}
 	opt.Probe = func(ctx context.Context, snap *facts.Snapshot, send func(report.Message)) {
 		for _, planned := range probes.Plan(snap, ask) {
+			l := &planned.Params
+			if n, ok := checks.RoCEPriority(snap, l.Device, l.Port, l.TClass); ok {
+				l.Priority = &n
+			}
 			snap.Ladders = append(snap.Ladders, p.ladders(ctx, planned, flags, send)...)
 		}
 	}
