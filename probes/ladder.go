@@ -38,6 +38,7 @@ type LadderParams struct {
 	MRMax     uint64 `json:"mr_max_bytes,omitempty"` // registrations grow up to this; 0: they do not
 	Refusals  bool   `json:"refusals,omitempty"`     // also try what must be refused
 	Messages  int    `json:"messages,omitempty"`     // small writes, one after the other
+	Repeat    int    `json:"repeat,omitempty"`       // so many times before the one that is told
 }
 
 // The times that a ladder waits.
@@ -73,18 +74,25 @@ type ladder struct {
 // Ladders runs the ladders that the port's transport has: RC with everything,
 // UC and UD beside it, or rdma_cm for iWARP.
 func Ladders(ctx context.Context, lib *verbs.Library, p LadderParams, tell Reporter) error {
+	if p.Repeat > 0 {
+		repeated(ctx, lib, p, tell)
+	}
+	once(ctx, lib, p, tell)
+	return nil
+}
+
+func once(ctx context.Context, lib *verbs.Library, p LadderParams, tell Reporter) {
 	if p.Transport == "iWARP" {
 		newLadder(ctx, lib, p, tell, 1, "RC").run((*ladder).managed)
-		return nil
+		return
 	}
 	rc := newLadder(ctx, lib, p, tell, 1, "RC")
 	rc.run((*ladder).reliable)
 	if rc.failed() || ctx.Err() != nil {
-		return nil // The others would fail for the same reason, and hide it.
+		return // The others would fail for the same reason, and hide it.
 	}
 	newLadder(ctx, lib, p, tell, 2, "UC").run((*ladder).unreliable)
 	newLadder(ctx, lib, p, tell, 3, "UD").run((*ladder).datagram)
-	return nil
 }
 
 func newLadder(ctx context.Context, lib *verbs.Library, p LadderParams, tell Reporter, id int, service string) *ladder {

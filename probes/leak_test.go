@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/verbs"
@@ -16,39 +15,6 @@ import (
 // laddersEnv names an environment variable with the number of ladders, which
 // make bar sets to 1,000.
 const laddersEnv = "RDMADOCTOR_LADDERS"
-
-// held is what a process holds that a ladder could leave behind.
-type held struct {
-	files, maps, threads int
-	locked               string // VmLck and VmPin of /proc/self/status
-}
-
-func holds(t *testing.T) held {
-	t.Helper()
-	fds, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Skip(err)
-	}
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		t.Skip(err)
-	}
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Skip(err)
-	}
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Skip(err)
-	}
-	h := held{files: len(fds), maps: strings.Count(string(maps), "\n"), threads: len(tasks)}
-	for line := range strings.Lines(string(status)) {
-		if strings.HasPrefix(line, "VmLck:") || strings.HasPrefix(line, "VmPin:") {
-			h.locked += strings.TrimSpace(line) + " "
-		}
-	}
-	return h
-}
 
 // Ladders in a row leave nothing, whether they pass, break or are refused.
 func TestLaddersLeakNothing(t *testing.T) {
@@ -82,14 +48,30 @@ func TestLaddersLeakNothing(t *testing.T) {
 	for i := range 2 * len(libs) { // What stays for good is there then.
 		round(i)
 	}
-	before := holds(t)
+	before := holding()
 	for i := range n {
 		round(i)
 	}
-	after := holds(t)
+	after := holding()
 	t.Logf("%d ladders: %+v before, %+v after", n, before, after)
-	// The heap and the runtime's threads come and go in a few mappings.
-	if after.files > before.files || after.maps > before.maps+16 || after.threads > before.threads+4 || after.locked != before.locked {
+	if after.grew(before) {
 		t.Errorf("%d ladders: %+v before, %+v after", n, before, after)
+	}
+}
+
+// The ladders that are repeated tell what they left, as in the lab's guests.
+func TestRepeatedLaddersSayWhatTheyLeave(t *testing.T) {
+	got := climb(t, "atomic-cap 1", func(p *LadderParams) { p.Repeat = 8 })
+	l := got.ladders[0]
+	if len(got.ladders) != 4 || len(l.Steps) != 1 || l.Steps[0].Name != "repeat" || l.Steps[0].Error != nil {
+		t.Errorf("ladders %+v", got.ladders)
+	}
+	for _, h := range []held{{handles: 1}, {files: 1}, {maps: looseMaps + 1}, {locked: " VmPin: 4 kB"}} {
+		if !h.grew(held{}) {
+			t.Errorf("%v left behind is no growth", h)
+		}
+	}
+	if (held{maps: looseMaps}).grew(held{}) {
+		t.Error("the heap's mappings are growth")
 	}
 }

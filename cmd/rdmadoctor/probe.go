@@ -21,6 +21,7 @@ type probeFlags struct {
 	plan, yes, busyOK, noRefusals bool
 	gid, mtu, pkey, sl, tclass    int
 	mrMax                         string
+	repeat                        int
 	libs                          verbs.Options
 }
 
@@ -39,6 +40,8 @@ func (f *probeFlags) add(c *cobra.Command) {
 	fs.IntVar(&f.sl, "sl", notAsked, "use this service `LEVEL`, 0 to 15 (default 0)")
 	fs.IntVar(&f.tclass, "tclass", notAsked, "use this traffic `CLASS`, 0 to 255 (default what the host sets for RoCE)")
 	fs.StringVar(&f.mrMax, "mr-max", "", "register up to this `SIZE`: 64M, 4G, 0 for none (default 1G, less where memory is short)")
+	fs.IntVar(&f.repeat, "repeat", 0, "first run the ladders `N` times and see what they leave behind")
+	_ = fs.MarkHidden("repeat") // It is for the lab.
 	addLibraries(c, &f.libs)
 }
 
@@ -182,6 +185,7 @@ func (p *program) probeSelf(ctx context.Context, exam *examFlags, format *format
 	opt.Probe = func(ctx context.Context, snap *facts.Snapshot, send func(report.Message)) {
 		for _, planned := range probes.Plan(snap, ask) {
 			l := &planned.Params
+			l.Repeat = max(flags.repeat, 0)
 			if n, ok := checks.RoCEPriority(snap, l.Device, l.Port, l.TClass); ok {
 				l.Priority = &n
 			}
@@ -231,7 +235,7 @@ func (p *program) ladders(ctx context.Context, planned probes.Planned, flags *pr
 	link := facts.LinkName(planned.Params.Device, planned.Params.Port)
 	told := make(chan *worker.Message, 64)
 	w, err := worker.Start(ctx, worker.Options{
-		Task:    worker.Task{Probe: probes.LadderProbe, Params: params, Limit: ladderLimit},
+		Task:    worker.Task{Probe: probes.LadderProbe, Params: params, Limit: ladderLimit * time.Duration(1+planned.Params.Repeat)},
 		Starter: worker.Exec{Argv: workerArgv(flags.libs)}, CPUs: planned.CPUs, Phase: 15 * time.Second,
 		Tell: func(m *worker.Message) {
 			select {
