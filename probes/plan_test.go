@@ -9,8 +9,8 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
-// roceHost is a constructed host with one RoCE port.
-func roceHost() *facts.Snapshot {
+// planHost is a constructed host with one RoCE port.
+func planHost() *facts.Snapshot {
 	port := facts.Port{Number: 1, State: facts.Some(facts.StateActive), LinkLayer: facts.Some(facts.Ethernet), Netdev: facts.Some("eth0"),
 		Rate: facts.Some(facts.BitsPerSecond(100e9)), Choice: facts.Some(facts.GIDChoice{Perftest: facts.Some(3)}),
 		GIDs: []facts.GID{
@@ -36,7 +36,7 @@ func one(t *testing.T, s *facts.Snapshot, ask Ask) Planned {
 }
 
 func TestPlanTakesTheHostsChoice(t *testing.T) {
-	p := one(t, roceHost(), Ask{})
+	p := one(t, planHost(), Ask{})
 	l := p.Params
 	if l.Transport != "RoCE v2" || l.GIDIndex != 3 || l.Address != "10.0.0.1" || l.MRMax != 1<<30 || !l.Refusals || l.Messages != 0 {
 		t.Errorf("planned %+v", l)
@@ -45,10 +45,10 @@ func TestPlanTakesTheHostsChoice(t *testing.T) {
 		t.Errorf("planned %+v", p)
 	}
 	two, tc := 2, 106
-	if l := one(t, roceHost(), Ask{GIDIndex: &two, TClass: &tc, MRMax: 1 << 20}).Params; l.Transport != "RoCE v1" || l.GIDIndex != 2 || l.TClass != 106 || l.MRMax != 1<<20 {
+	if l := one(t, planHost(), Ask{GIDIndex: &two, TClass: &tc, MRMax: 1 << 20}).Params; l.Transport != "RoCE v1" || l.GIDIndex != 2 || l.TClass != 106 || l.MRMax != 1<<20 {
 		t.Errorf("as asked: %+v", l)
 	}
-	if ps := Plan(roceHost(), Ask{Device: "mlx5_1"}); len(ps) != 0 {
+	if ps := Plan(planHost(), Ask{Device: "mlx5_1"}); len(ps) != 0 {
 		t.Errorf("a device that is not here: %+v", ps)
 	}
 }
@@ -63,7 +63,7 @@ func TestPlanSparesWhatOthersUse(t *testing.T) {
 				"port_xmit_data": {First: facts.Some(uint64(0)), Last: facts.Some(uint64(250e6))}}
 		},
 	} {
-		s := roceHost()
+		s := planHost()
 		change(s)
 		p := one(t, s, Ask{})
 		if p.Busy == "" || p.Params.Refusals || p.Params.Messages != 100 || p.Skip != "" {
@@ -85,7 +85,7 @@ func TestPlanWantsSomePortsNamed(t *testing.T) {
 			s.Devices[0].Resources = map[string]facts.Usage{"cm_id": {Current: 2}}
 		},
 	} {
-		s := roceHost()
+		s := planHost()
 		change(s)
 		if p := one(t, s, Ask{}); !strings.Contains(p.Skip, name) {
 			t.Errorf("%s: %+v", name, p)
@@ -94,7 +94,7 @@ func TestPlanWantsSomePortsNamed(t *testing.T) {
 			t.Errorf("%s, named: %+v", name, p)
 		}
 	}
-	s := roceHost()
+	s := planHost()
 	s.Modules = []facts.Module{{Name: "nvme_rdma"}} // Loaded, and it has no connection.
 	if p := one(t, s, Ask{}); p.Skip != "" {
 		t.Errorf("a module alone: %+v", p)
@@ -109,7 +109,7 @@ func TestPlanKnowsTransports(t *testing.T) {
 			d.Protocol, d.Ports[0].LinkLayer = facts.Some("ib"), facts.Some(facts.InfiniBand)
 		},
 	} {
-		s := roceHost()
+		s := planHost()
 		change(&s.Devices[0])
 		p := one(t, s, Ask{Device: "mlx5_0"})
 		if p.Params.Transport != want || (want == "") != (p.Skip != "") {
@@ -135,7 +135,7 @@ func TestMRCap(t *testing.T) {
 }
 
 func TestPlannedIsSaid(t *testing.T) {
-	s := roceHost()
+	s := planHost()
 	l := one(t, s, Ask{}).Ladder("--plan")
 	var text strings.Builder
 	for _, part := range l.Planned {

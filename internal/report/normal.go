@@ -55,6 +55,17 @@ func wholeSnapshot(s facts.Snapshot) facts.Snapshot {
 	for i := range s.Units {
 		s.Units[i].Files = list(s.Units[i].Files)
 	}
+	s.Ladders, s.Measured = slices.Clone(s.Ladders), slices.Clone(s.Measured)
+	for i := range s.Ladders {
+		s.Ladders[i] = wholeLadder(s.Ladders[i])
+	}
+	for i := range s.Measured {
+		s.Measured[i] = wholeMeasurement(s.Measured[i])
+	}
+	if s.Peer != nil {
+		peer := wholeSnapshot(*s.Peer)
+		s.Peer = &peer
+	}
 	return s
 }
 
