@@ -44,6 +44,11 @@ type Peer struct {
 	TrafficClass int   `json:"traffic_class"`
 	// PathMTU is in bytes; 0 is the lesser active MTU of both ports.
 	PathMTU int `json:"path_mtu_bytes,omitempty"`
+	// Address is that of the netdev, and PeerAddress the far one's, for rdma_cm.
+	Address     string `json:"address,omitempty"`
+	PeerAddress string `json:"peer_address,omitempty"`
+	// CM asks for a ladder of a connection by rdma_cm.
+	CM bool `json:"rdma_cm,omitempty"`
 	// Ladder asks for the steps of a connection and one transfer of each kind.
 	Ladder bool `json:"ladder,omitempty"`
 	// Tests are measured after it, in order. The far end ignores them.
@@ -124,6 +129,8 @@ func runPeer(ctx context.Context, lib *verbs.Library, p *Peer, tell Reporter) er
 type request struct {
 	Open    *openRequest    `json:"open,omitempty"`
 	Connect *connectRequest `json:"connect,omitempty"`
+	Listen  bool            `json:"listen,omitempty"` // for one connection by rdma_cm
+	Accept  bool            `json:"accept,omitempty"` // that connection
 	Fill    *fillRequest    `json:"fill,omitempty"`
 	Receive *receiveRequest `json:"receive,omitempty"`
 	Await   *awaitRequest   `json:"await,omitempty"`
@@ -168,6 +175,7 @@ type reply struct {
 	Failed  bool               `json:"failed,omitempty"`
 	Far     *endpoint          `json:"far,omitempty"`
 	MTU     int                `json:"active_mtu_bytes,omitempty"`
+	Port    uint16             `json:"port,omitempty"` // of the listener
 	Same    bool               `json:"same,omitempty"` // the memory holds the pattern
 	Result  *loopResult        `json:"result,omitempty"`
 	Refused string             `json:"refused,omitempty"` // it is no request, or comes too early

@@ -21,6 +21,7 @@ type far struct {
 	steps []facts.ProbeStep // of this request
 	began time.Time
 	loop  *farLoop
+	ear   *verbs.CMListener
 }
 
 // idle is how long the near worker may say nothing: as long as a measurement
@@ -34,6 +35,11 @@ func (f *far) run(ctx context.Context) error {
 		begin: func(name string) { f.tell.Begin(name, idle) }}
 	defer f.side.close()
 	defer f.halt()
+	defer func() {
+		if f.ear != nil {
+			_ = f.ear.Close()
+		}
+	}()
 	for {
 		f.tell.Begin("wait for the near worker", idle)
 		rctx, cancel := context.WithTimeout(ctx, idle)
@@ -71,10 +77,15 @@ func (f *far) run(ctx context.Context) error {
 func (f *far) answer(ctx context.Context, r *request) *reply {
 	refuse := func(format string, args ...any) *reply { return &reply{Refused: fmt.Sprintf(format, args...)} }
 	s := &f.side
-	if r.Open == nil && !r.End && s.mr == nil {
-		return refuse("nothing is open")
-	}
 	switch {
+	case r.Listen:
+		return f.listen()
+	case r.Accept:
+		return f.accept(ctx)
+	case r.Open == nil && !r.End && s.mr == nil:
+		return refuse("nothing is open")
+	case r.Connect != nil && s.id != nil:
+		return refuse("it is connected by rdma_cm")
 	case r.End:
 		return &reply{}
 	case r.Open != nil:

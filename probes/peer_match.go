@@ -162,6 +162,9 @@ func addressOf(l *LadderParams) netip.Addr {
 // PeerAddress is the address of the far port, the zero Addr where it has none.
 func (m *Match) PeerAddress() netip.Addr { return addressOf(&m.Far.Params) }
 
+// NearAddress is the address of the port here, the zero Addr where it has none.
+func (m *Match) NearAddress() netip.Addr { return addressOf(&m.Near.Params) }
+
 func sameSubnet(near *facts.Snapshot, a *LadderParams, far *facts.Snapshot, b *LadderParams) bool {
 	mine, yours := near.Netdev(a.Netdev), far.Netdev(b.Netdev)
 	if mine == nil || yours == nil {

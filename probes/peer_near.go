@@ -107,6 +107,9 @@ func (n *near) ask(ctx context.Context, r *request, limit time.Duration) (*reply
 
 // climb makes the ladder.
 func (n *near) climb(ctx context.Context) error {
+	if n.pair.CM {
+		return n.climbCM(ctx)
+	}
 	if !n.side.open() {
 		return stopped{}
 	}

@@ -21,6 +21,7 @@ type side struct {
 	// begin is told before each step.
 	begin func(name string)
 
+	id         *verbs.CMID // of a connection by rdma_cm, which has opened the device
 	ctx        *verbs.Context
 	attr       verbs.DeviceAttr
 	port       verbs.PortAttr
@@ -55,7 +56,12 @@ func (s *side) open() bool {
 	return s.do("open", func(*facts.ProbeStep) (err error) {
 		s.ctx, err = s.lib.Open(s.pair.Device)
 		return err
-	}) && s.do("query-device", func(st *facts.ProbeStep) (err error) {
+	}) && s.objects()
+}
+
+// objects makes what does not depend on the other end, on an open device.
+func (s *side) objects() bool {
+	return s.do("query-device", func(st *facts.ProbeStep) (err error) {
 		s.attr, err = s.ctx.QueryDevice()
 		return err
 	}) && s.do("query-port", func(st *facts.ProbeStep) (err error) {
@@ -88,7 +94,10 @@ func (s *side) open() bool {
 
 // close gives everything back.
 func (s *side) close() {
-	if s.ctx != nil {
+	switch {
+	case s.id != nil:
+		_ = s.id.Close()
+	case s.ctx != nil:
 		_ = s.ctx.Close()
 	}
 	if s.mem != nil {

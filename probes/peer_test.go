@@ -53,6 +53,9 @@ func peers(t *testing.T, script string, p Peer) *wired {
 // peersOn is peers on two libraries. Data moves only within one.
 func peersOn(t *testing.T, nearLib, farLib string, p Peer) *wired {
 	t.Helper()
+	if p.CM {
+		p.Address, p.PeerAddress = "192.0.2.1", "192.0.2.1"
+	}
 	p.Device, p.Port, p.Local, p.Remote, p.Global, p.GIDIndex = "fake0", 1, "fake0/1", "far fake0/1", true, 1
 	near, far := wire()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -62,7 +65,11 @@ func peersOn(t *testing.T, nearLib, farLib string, p Peer) *wired {
 		if err != nil {
 			return err
 		}
-		return Run(ctx, verbs.Options{Verbs: lib, RDMACM: "/none"}, PeerProbe, params, w)
+		libs := verbs.Options{Verbs: lib, RDMACM: "/none"}
+		if p.CM {
+			libs.RDMACM = lib
+		}
+		return Run(ctx, libs, PeerProbe, params, w)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- task(far, farLib, p) }()
@@ -110,6 +117,48 @@ func TestPeerLadder(t *testing.T) {
 	}
 	if l.Remote != "far fake0/1" || l.Probe != "pair" {
 		t.Errorf("it is a ladder %q to %q", l.Probe, l.Remote)
+	}
+}
+
+// By rdma_cm the far end listens and the near one connects.
+func TestPeerConnectsByCM(t *testing.T) {
+	w := peers(t, "", Peer{Ladder: true, CM: true})
+	l := w.ladders[peerLadder]
+	var names []string
+	for _, s := range l.Steps {
+		if s.Error != nil {
+			t.Errorf("%s: %v", s.Name, s.Error)
+		}
+		names = append(names, s.Role+" "+s.Name)
+	}
+	for _, want := range []string{"responder listen", "requester resolve-addr", "requester resolve-route", "requester connect", "responder connect-request",
+		"responder accept", "requester write", "requester read", "responder recv", "requester send", "requester disconnect"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no step %q in %q", want, names)
+		}
+	}
+	if !l.Path.ByCM || l.End.Outcome != facts.Completed || l.Path.SGIDIndex.Known() {
+		t.Errorf("path %+v, end %+v", l.Path, l.End)
+	}
+}
+
+func TestPeerByCMFails(t *testing.T) {
+	for script, want := range map[string]string{
+		"cm-event 0 1 -113":  "requester resolve-addr EHOSTUNREACH",
+		"cm-event 2 3 -110":  "requester resolve-route ETIMEDOUT",
+		"fail listen EACCES": "responder listen EACCES",
+		"fail reg_mr ENOMEM": "requester reg-mr ENOMEM",
+	} {
+		w := peers(t, script, Peer{Ladder: true, CM: true})
+		l := w.ladders[peerLadder]
+		last := l.Steps[len(l.Steps)-1]
+		got := last.Role + " " + last.Name
+		if last.Error != nil {
+			got += " " + last.Error.Name
+		}
+		if got != want || l.End.Outcome != facts.Completed {
+			t.Errorf("%q ends in %q: %+v; %+v", script, got, last.Error, l.End)
+		}
 	}
 }
 

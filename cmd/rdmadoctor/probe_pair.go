@@ -84,8 +84,25 @@ func (r *pairRun) probe(ctx context.Context, snap *facts.Snapshot, send func(rep
 		}
 	}
 	r.say("%s against %s: %s", r.local(), r.remote(), r.match.Why)
-	if r.climb(ctx) && !r.flags.ladderOnly {
+	connected := false
+	if r.match.Near.Params.Transport != "iWARP" { // It has no way but rdma_cm.
+		connected = r.climb(ctx, false)
+	}
+	if ctx.Err() == nil && r.match.NearAddress().IsValid() && r.match.PeerAddress().IsValid() && !r.gone() {
+		r.climb(ctx, true)
+	}
+	if connected && !r.flags.ladderOnly {
 		r.measure(ctx)
+	}
+}
+
+// gone reports whether the connection to the far end has ended.
+func (r *pairRun) gone() bool {
+	select {
+	case <-r.far.Gone():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -179,21 +196,31 @@ func (r *pairRun) busy() string {
 
 func (r *pairRun) tests() []probes.PeerTest { return probes.PeerTests(r.flags.each, r.busy() != "") }
 
-// task are the two ends' halves of a probe.
-func (r *pairRun) task(near bool, ladder bool, tests []probes.PeerTest, limit time.Duration) (worker.Task, error) {
-	mine, other := r.match.Near.Params, r.match.Far
+// pairTask is what both ends of a probe are to do.
+type pairTask struct {
+	ladder, cm bool
+	tests      []probes.PeerTest
+	limit      time.Duration
+}
+
+// task is one end's part of a probe.
+func (r *pairRun) task(near bool, h pairTask) (worker.Task, error) {
+	mine, own, other := r.match.Near.Params, r.match.NearAddress(), r.match.PeerAddress()
 	if !near {
-		mine, other = r.match.Far.Params, r.match.Near
+		mine, own, other = r.match.Far.Params, other, own
+		h.tests, h.limit = nil, h.limit+time.Minute
 	}
 	p := probes.Peer{Near: near, Device: mine.Device, Port: mine.Port, Local: r.local(), Remote: r.remote(), Transport: mine.Transport,
 		Netdev: mine.Netdev, Global: mine.Transport != "InfiniBand", GIDIndex: mine.GIDIndex, PKeyIndex: mine.PkeyIndex, SL: mine.SL,
-		TrafficClass: mine.TClass, PathMTU: mine.PathMTU, Ladder: ladder, Tests: tests}
-	_ = other
+		TrafficClass: mine.TClass, PathMTU: mine.PathMTU, Ladder: h.ladder, CM: h.cm, Tests: h.tests}
+	if h.cm {
+		p.Address, p.PeerAddress = own.String(), other.String()
+	}
 	if strings.HasPrefix(mine.Transport, "RoCE") {
 		p.Others = r.otherGIDs(near)
 	}
 	params, err := json.Marshal(p)
-	return worker.Task{Probe: probes.PeerProbe, Params: params, Limit: limit}, err
+	return worker.Task{Probe: probes.PeerProbe, Params: params, Limit: h.limit}, err
 }
 
 // otherGIDs are what programs would take by themselves where the user asks for
@@ -213,9 +240,9 @@ func (r *pairRun) otherGIDs(near bool) []int {
 }
 
 // run runs both halves.
-func (r *pairRun) run(ctx context.Context, ladder bool, tests []probes.PeerTest, limit time.Duration) peer.PairResult {
-	near, err1 := r.task(true, ladder, tests, limit)
-	far, err2 := r.task(false, ladder, nil, limit+time.Minute)
+func (r *pairRun) run(ctx context.Context, h pairTask) peer.PairResult {
+	near, err1 := r.task(true, h)
+	far, err2 := r.task(false, h)
 	if err := errors.Join(err1, err2); err != nil {
 		end := facts.ProbeEnd{Outcome: facts.Unavailable, Step: "start", Detail: err.Error()}
 		return peer.PairResult{Near: worker.Result{End: end}, Far: worker.Result{End: end}}
@@ -299,14 +326,16 @@ func (r *pairRun) moves(before, after sample) []facts.CounterMove {
 // ladderTime bounds the ladder of a pair.
 const ladderTime = 2 * time.Minute
 
-// climb runs the ladder and reports whether all of it passed.
-func (r *pairRun) climb(ctx context.Context) bool {
+// climb runs the ladder, of QP data that is exchanged or of rdma_cm, and reports whether all of it passed.
+func (r *pairRun) climb(ctx context.Context, cm bool) bool {
 	before := r.sample(ctx)
-	res := r.run(ctx, true, nil, ladderTime)
+	res := r.run(ctx, pairTask{ladder: true, cm: cm, limit: ladderTime})
 	after := r.sample(ctx)
 	end := r.ended(res)
 	if len(res.Near.Ladders) == 0 {
-		r.snap.Ladders = append(r.snap.Ladders, r.ladder(end))
+		l := r.ladder(end)
+		l.Path.ByCM = cm
+		r.snap.Ladders = append(r.snap.Ladders, l)
 		return false
 	}
 	l := res.Near.Ladders[0]
@@ -342,7 +371,7 @@ func (r *pairRun) measure(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		res := r.run(ctx, false, []probes.PeerTest{*t}, 3*t.Time+time.Minute)
+		res := r.run(ctx, pairTask{tests: []probes.PeerTest{*t}, limit: 3*t.Time + time.Minute})
 		after := r.sample(ctx)
 		end := r.ended(res)
 		m := t.Measurement(&probes.Peer{Local: r.local(), Remote: r.remote()})
@@ -357,12 +386,8 @@ func (r *pairRun) measure(ctx context.Context) {
 		m.Reproduce = probes.Reproduce(m, peerAddr)
 		r.snap.Measured = append(r.snap.Measured, *m)
 		before = after
-		if end.Outcome == facts.PeerGone {
-			select {
-			case <-r.far.Gone():
-				return
-			default: // Only its worker is gone.
-			}
+		if r.gone() {
+			return
 		}
 	}
 }
