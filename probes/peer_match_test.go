@@ -8,8 +8,8 @@ import (
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
 )
 
-// rocePeer is a constructed host with a RoCE port for each address.
-func rocePeer(addresses ...string) *facts.Snapshot {
+// peerHost is a constructed host with a RoCE port for each address.
+func peerHost(addresses ...string) *facts.Snapshot {
 	s := &facts.Snapshot{}
 	for i, a := range addresses {
 		netdev := "eth" + string(rune('0'+i))
@@ -44,7 +44,7 @@ func mapped(ip string) string {
 }
 
 func TestMatchPorts(t *testing.T) {
-	near, far := rocePeer("192.0.2.1", "198.51.100.1"), rocePeer("203.0.113.2", "198.51.100.2")
+	near, far := peerHost("192.0.2.1", "198.51.100.1"), peerHost("203.0.113.2", "198.51.100.2")
 	m, err := MatchPorts(near, far, Ask{}, Ask{})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestMatchPorts(t *testing.T) {
 		near.Routes[i] = facts.Route{}
 	}
 	near.Routes = []facts.Route{{Dst: "203.0.113.0/24", Netdev: "eth0"}, {Dst: "default", Netdev: "eth9"}}
-	m, err = MatchPorts(near, rocePeer("203.0.113.2"), Ask{}, Ask{})
+	m, err = MatchPorts(near, peerHost("203.0.113.2"), Ask{}, Ask{})
 	if err != nil || m.Near.Params.Device != "mlx5_0" || m.Why != "a route leads from eth0 to it" {
 		t.Errorf("by a route: %+v, %v", m, err)
 	}
@@ -80,13 +80,13 @@ func TestMatchPortsNone(t *testing.T) {
 	for name, test := range map[string]struct{ near, far *facts.Snapshot }{
 		"nothing here":     {&facts.Snapshot{}, ib},
 		"nothing there":    {ib, &facts.Snapshot{}},
-		"other transports": {ib, rocePeer("192.0.2.1")},
+		"other transports": {ib, peerHost("192.0.2.1")},
 	} {
 		if m, err := MatchPorts(test.near, test.far, Ask{}, Ask{}); err == nil {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
-	_, err := MatchPorts(ib, rocePeer("192.0.2.1"), Ask{}, Ask{})
+	_, err := MatchPorts(ib, peerHost("192.0.2.1"), Ask{}, Ask{})
 	if err == nil || !strings.Contains(err.Error(), "mlx5_0/1 (InfiniBand, ACTIVE)") || !strings.Contains(err.Error(), "RoCE v2") {
 		t.Errorf("the error names no ports: %v", err)
 	}
@@ -94,7 +94,7 @@ func TestMatchPortsNone(t *testing.T) {
 
 func TestMoves(t *testing.T) {
 	host := func(n uint64) *facts.Snapshot {
-		s := rocePeer("192.0.2.1")
+		s := peerHost("192.0.2.1")
 		c := func(v uint64) facts.Counter { return facts.Counter{First: facts.Some(v)} }
 		s.Devices[0].Ports[0].HWCounters = map[string]facts.Counter{"out_of_sequence": c(n), "local_ack_timeout_err": c(7), "new": c(n)}
 		s.Devices[0].Ports[0].Counters = map[string]facts.Counter{"port_xmit_data": c(1000 * n)}

@@ -3,7 +3,6 @@ package probes
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -212,19 +211,5 @@ func (n *near) fill(m *facts.Measurement, t *PeerTest, near, far *loopResult) {
 		}
 		m.Samples, m.WarmUp = []float64{whole}, 0
 	}
-	m.Quantiles = quantiles(m.Samples)
-}
-
-// quantiles are by nearest rank over all samples; nil where there are none.
-func quantiles(samples []float64) *facts.Quantiles {
-	if len(samples) == 0 {
-		return nil
-	}
-	s := slices.Sorted(slices.Values(samples))
-	rank := func(perMille int) float64 { return s[(len(s)*perMille+999)/1000-1] }
-	q := &facts.Quantiles{Count: len(s), Min: s[0], P50: rank(500), P99: rank(990), P999: rank(999), Max: s[len(s)-1]}
-	for _, v := range s {
-		q.Mean += v / float64(len(s))
-	}
-	return q
+	m.Quantiles = Summarize(m.Samples)
 }

@@ -348,19 +348,3 @@ func FuzzPeer(f *testing.F) {
 		}
 	})
 }
-
-func TestQuantiles(t *testing.T) {
-	var s []float64
-	for i := range 1000 {
-		s = append(s, float64(1000-i))
-	}
-	if q := quantiles(s); *q != (facts.Quantiles{Count: 1000, Min: 1, P50: 500, P99: 990, P999: 999, Max: 1000, Mean: q.Mean}) {
-		t.Errorf("%+v", q)
-	}
-	if q := quantiles([]float64{7}); q.P50 != 7 || q.P999 != 7 || q.Mean != 7 {
-		t.Errorf("%+v", q)
-	}
-	if q := quantiles(nil); q != nil {
-		t.Errorf("%+v", q)
-	}
-}
