@@ -19,6 +19,7 @@ type loopResult struct {
 	Checked    uint64           `json:"checked,omitempty"`
 	Violations uint64           `json:"violations,omitempty"`
 	Error      *facts.StepError `json:"error,omitempty"`
+	Load       *facts.HostLoad  `json:"load,omitempty"`
 
 	samples []time.Duration // of this end
 }
@@ -159,6 +160,7 @@ type farLoop struct {
 	part   part
 	cancel context.CancelFunc
 	done   chan *loopResult
+	load   func() *facts.HostLoad
 }
 
 // prepare makes the loop of a test ready.
@@ -181,7 +183,7 @@ func (f *far) begin(ctx context.Context) {
 		return
 	}
 	l := f.loop
-	l.done = make(chan *loopResult, 1)
+	l.done, l.load = make(chan *loopResult, 1), loadFromNow()
 	if l.part == passive {
 		l.done <- &loopResult{}
 		l.cancel = func() {}
@@ -206,13 +208,30 @@ func (f *far) finish() *reply {
 	}
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
+	var r *loopResult
 	select {
-	case r := <-l.done:
-		return &reply{Result: r}
+	case r = <-l.done:
 	case <-patience.C:
+		l.cancel()
+		r = <-l.done
 	}
-	l.cancel()
-	return &reply{Result: <-l.done}
+	r.Load = l.load()
+	return &reply{Result: r}
+}
+
+// loadFromNow gives what the processors of this host do until it is called.
+func loadFromNow() func() *facts.HostLoad {
+	// A process that runs itself again is called exe.
+	own := []string{"rdmadoctor", "exe"}
+	before, err := ReadLoad("/proc", own...)
+	return func() *facts.HostLoad {
+		after, err2 := ReadLoad("/proc", own...)
+		if err != nil || err2 != nil {
+			return nil
+		}
+		h := after.Since(before)
+		return &h
+	}
 }
 
 // finishTime is how long the far end's loop may go on when the near end's is

@@ -3,6 +3,7 @@ package probes
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -136,6 +137,7 @@ func (n *near) once(ctx context.Context, t *PeerTest) (near, far *loopResult, er
 		return nil, nil, err
 	}
 	near = &loopResult{}
+	load := loadFromNow()
 	if p := t.partOf(true); p != passive {
 		near = runLoop(ctx, l, p)
 	}
@@ -144,6 +146,7 @@ func (n *near) once(ctx context.Context, t *PeerTest) (near, far *loopResult, er
 	if err != nil {
 		return nil, nil, err
 	}
+	near.Load = load()
 	if a.Result == nil {
 		return nil, nil, fmt.Errorf("answer of the far worker: %w: no result", errPeer)
 	}
@@ -164,6 +167,15 @@ func (n *near) broke(m *facts.Measurement, near, far *loopResult) bool {
 		m.Failed = near.Error
 	}
 	m.Events = n.side.events(n.began)
+	m.Load = nil
+	if near.Load != nil {
+		m.Load = append(m.Load, *near.Load)
+	}
+	if far.Load != nil {
+		h := *far.Load
+		h.Host, _, _ = strings.Cut(n.pair.Remote, " ")
+		m.Load = append(m.Load, h)
+	}
 	return m.Failed != nil
 }
 
