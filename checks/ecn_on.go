@@ -60,7 +60,7 @@ func judgeECN(p *Pass, port PortRef, n *facts.Netdev) {
 			Evidence: []Evidence{{path, "0"}},
 			Params:   port.Params("netdev", n.Name, "priority", strconv.Itoa(prio), "path", path),
 		}
-		if drops := dropped(n); len(drops) > 0 {
+		if drops := roceDropped(n, facts.Some(prio)); len(drops) > 0 {
 			f.Severity = Warn
 			f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", most(drops))
 			for _, g := range drops {

@@ -124,6 +124,31 @@ func dropped(n *facts.Netdev) []grown {
 	})
 }
 
+// roceDropped are those of dropped that may be RoCE's, which rides prio: not
+// what counters of other priorities count, nor a total that these make up.
+func roceDropped(n *facts.Netdev, prio facts.Opt[int]) []grown {
+	all := dropped(n)
+	mine, ok := prio.Get()
+	if !ok {
+		return all
+	}
+	others := uint64(0)
+	for _, g := range all {
+		if onPriority(g) && g.Index != mine {
+			others += g.Delta
+		}
+	}
+	return slices.DeleteFunc(all, func(g grown) bool {
+		if onPriority(g) {
+			return g.Index != mine
+		}
+		return g.Delta <= others
+	})
+}
+
+// onPriority reports a counter of one priority.
+func onPriority(g grown) bool { return g.Index >= 0 && strings.Contains(g.Name, "prio") }
+
 func resent(port PortRef) []grown {
 	return grew(counters.Device, port.HWCounters, counters.Loss, counters.Timeout)
 }

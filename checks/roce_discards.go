@@ -3,7 +3,6 @@ package checks
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/rdmadoctor/rdmadoctor/internal/counters"
 	"github.com/rdmadoctor/rdmadoctor/internal/facts"
@@ -39,15 +38,21 @@ func judgeDiscards(p *Pass, port PortRef, n *facts.Netdev) {
 	pfc, lossless := dcb.PFC.Get()
 	prio, ridden := findRide(port, n, dcb).Priority.Get()
 	found := false
+	roces := func(g grown) bool { return ridden && g.Index == prio || lossless && pfc.On(g.Index) }
+	others := uint64(0) // What priorities beside RoCE's dropped.
+	for _, g := range dropped(n) {
+		if onPriority(g) && (ridden || lossless) && !roces(g) {
+			others += g.Delta
+		}
+	}
 	for _, g := range dropped(n) {
 		f := Finding{
 			Severity: Warn, Subject: port.String(), Confidence: Proved, Where: port.Where(),
 			Evidence: []Evidence{g.evidence("ethtool -S "+n.Name+" ", p.snap.Between(facts.Ethtool))},
 			Params:   port.Params("netdev", n.Name, "counter", g.Name),
 		}
-		onPriority := g.Index >= 0 && strings.Contains(g.Name, "prio")
 		switch {
-		case onPriority && (ridden && g.Index == prio || lossless && pfc.On(g.Index)):
+		case onPriority(g) && roces(g):
 			f.Code = "discards-on-roce-priority"
 			f.Message = fmt.Sprintf("%d packets of priority %d were dropped between the samples", g.Delta, g.Index)
 			f.Params["priority"] = strconv.Itoa(g.Index)
@@ -56,12 +61,16 @@ func judgeDiscards(p *Pass, port PortRef, n *facts.Netdev) {
 				f.Message += ", which PFC protects"
 				f.Evidence = append(f.Evidence, pfcEvidence(n.Name, pfc))
 			}
-		case onPriority:
+		case onPriority(g):
 			continue // Another priority's drops are not RoCE's.
 		default:
 			f.Code = "receiver-drops"
 			f.Confidence = Possible // The counter does not tell RoCE from other traffic.
 			f.Message = fmt.Sprintf("the NIC dropped %d received %s between the samples", g.Delta, g.Unit)
+			if g.Delta <= others {
+				f.Severity = Info
+				f.Message += ", as many as priorities that RoCE does not ride"
+			}
 		}
 		found = true
 		p.Report(f)

@@ -53,7 +53,7 @@ func reportPFCOff(p *Pass, q qosPort, pfc facts.PFC, v qosVerdict) {
 		f.Message = fmt.Sprintf("netdev %s has neither PFC nor a DSCP map: RoCE is lossy there", q.Netdev.Name)
 		prio = defaultPriority
 	}
-	if drops := dropped(q.Netdev); len(drops) > 0 {
+	if drops := roceDropped(q.Netdev, q.Priority); len(drops) > 0 {
 		f.Severity, f.Confidence = Fail, Likely
 		f.Message += fmt.Sprintf(", and %d packets were discarded between the samples", most(drops))
 		for _, g := range drops {
@@ -94,7 +94,7 @@ func reportElsewhere(p *Pass, q qosPort, pfc facts.PFC, v qosVerdict) {
 	default:
 		f.Message = fmt.Sprintf("untagged RoCE with PCP trust rides priority 0, and PFC is on for priority %s", priorities(pfc))
 	}
-	if drops := dropped(q.Netdev); len(drops) > 0 {
+	if drops := roceDropped(q.Netdev, q.Priority); len(drops) > 0 {
 		f.Severity = Fail
 		f.Message += fmt.Sprintf("; %d packets were discarded between the samples", most(drops))
 		for _, g := range drops {
