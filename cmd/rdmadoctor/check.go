@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,6 +97,9 @@ func (p *program) examine(ctx context.Context, exam *examFlags, format *formatFl
 		opt.Timeout = 0 // A day takes its time, and its reader can end it.
 	}
 	var kept *keeper
+	if exam.record != "" && exam.record != "-" && filepath.Clean(exam.record) == filepath.Clean(format.output) {
+		return usagef("give each a file of its own", "--record and --output name the same file")
+	}
 	if exam.record != "" {
 		if kept, err = p.keep(exam.record, src.host); err != nil {
 			return err

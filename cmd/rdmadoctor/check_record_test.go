@@ -41,6 +41,7 @@ func TestCheckRecordRefused(t *testing.T) {
 		{"--record", filepath.Join(dir, "absent", "host.tar.gz")},
 		{"--record", dir},
 		{"--record", filepath.Join(dir, "a"), "--from", dir},
+		{"--record", filepath.Join(dir, "a"), "--output", dir + "/./a"},
 	} {
 		d, code := checked(t, append([]string{"check", "--json"}, args...)...)
 		if code != report.ExitUsage || d.Error == nil || d.Error.Kind != report.UsageError || len(d.Checks) > 0 {

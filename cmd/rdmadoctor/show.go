@@ -37,8 +37,11 @@ examination did.`,
 			if err != nil {
 				return err
 			}
-			if word == "tui" && format.output != "" {
+			switch {
+			case word == "tui" && format.output != "":
 				return usagef("leave one of them out", "--output has no use on the screen")
+			case word == "tui" && !p.fullScreen():
+				return usagef("--format text writes it", "the screen needs a terminal")
 			}
 			p.noColor = format.noColor
 			return p.show(ctx, args[0], word, format.output)
