@@ -44,9 +44,9 @@ var linkErrors = register(&Check{
 var corrected = []string{"rx_bits_phy", "rx_bits", "rx_corrected_bits_phy", "rx_corrected_bits", "rx_err_lane_#_phy",
 	"rx_fec_corrected_blocks", "DcXmitCorr", "DcRcvCorrCnt", "corrected_blocks", "corrected_bits"}
 
-// fewLost is how many packets lost between two samples are a fault for which a
+// fewDamaged is how many packets lost between two samples are a fault for which a
 // node is taken out of work, and not only a warning.
-const fewLost = 3
+const fewDamaged = 3
 
 func harmful(gs []grown) []grown {
 	return slices.DeleteFunc(gs, func(g grown) bool { return slices.Contains(corrected, g.Counter.Name) })
@@ -100,7 +100,7 @@ func judgeLinkErrors(p *Pass, port PortRef, owners []*facts.Netdev) {
 		}
 		// Lost packets are harm; symbols alone may have been mended by a retry of the
 		// link. A few between two samples is what a good link has now and then, too.
-		if code == "link-symbol-errors" && slices.ContainsFunc(all, func(g grown) bool { return g.Unit == "packets" && g.Delta >= fewLost }) {
+		if code == "link-symbol-errors" && slices.ContainsFunc(all, func(g grown) bool { return g.Unit == "packets" && g.Delta >= fewDamaged }) {
 			f.Severity = Fail
 		}
 		p.Report(f)
