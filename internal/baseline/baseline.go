@@ -134,6 +134,8 @@ func (c *comparison) differs(p pair, field string) bool {
 		return false
 	case src == facts.Ethtool && (c.before.Origin == facts.Tree) != (c.now.Origin == facts.Tree):
 		return false // A copied tree names a netdev's driver by its bus device, a host by itself.
+	case settings.Bare(field) == privateVersions && (!holds(p.before, privateVersions) || !holds(p.now, privateVersions)):
+		return false // Older recordings and copied trees hold a library's name only.
 	case !c.now.Has(src):
 		c.miss(p.now, field)
 		return false
@@ -144,6 +146,19 @@ func (c *comparison) differs(p pair, field string) bool {
 		return tells && readable(c.before, p.before, field) // Else it could not be read then.
 	}
 	return true
+}
+
+// privateVersions are what libraries need of libibverbs, by library.
+const privateVersions = "userland.private_versions[]"
+
+// holds reports whether a thing has any entry of a list.
+func holds(t *settings.Thing, list string) bool {
+	for field := range t.Fields {
+		if settings.Bare(field) == list {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *comparison) reportField(p pair, field string) {
