@@ -54,7 +54,7 @@ func Serve(ctx context.Context, conn net.Conn, far Far) {
 	w := watch(conn)
 	s := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage), grpc.MaxConcurrentStreams(4),
-		grpc.MaxHeaderListSize(8<<10), grpc.ConnectionTimeout(helloTime), grpc.SharedWriteBuffer(true), grpc.WaitForHandlers(true),
+		grpc.MaxHeaderListSize(8<<10), grpc.ConnectionTimeout(helloTime), grpc.WaitForHandlers(true),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveTime / 2, PermitWithoutStream: true}))
 	peerpb.RegisterFarEndServer(s, &farEnd{far: far})

@@ -55,7 +55,7 @@ func Connect(ctx context.Context, conn net.Conn, version string) (*Peer, error) 
 	hush()
 	w := watch(conn)
 	c, err := grpc.NewClient("passthrough:///far", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(newSingle(w).dial), grpc.WithDisableServiceConfig(), grpc.WithNoProxy(), grpc.WithSharedWriteBuffer(true),
+		grpc.WithContextDialer(newSingle(w).dial), grpc.WithDisableServiceConfig(), grpc.WithNoProxy(),
 		grpc.WithMaxHeaderListSize(8<<10), grpc.WithIdleTimeout(0),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, PermitWithoutStream: true}))
