@@ -117,7 +117,7 @@ func hostOf(s string) string {
 
 // failedEnd is how a pair ends that never met.
 func failedEnd(ctx context.Context, err error) facts.ProbeEnd {
-	end := facts.ProbeEnd{Outcome: facts.PeerGone, Step: "start", Detail: err.Error()}
+	end := facts.ProbeEnd{Outcome: facts.Unavailable, Step: "start", Detail: "the far end was not reached: " + err.Error()}
 	if ctx.Err() != nil {
 		end = facts.ProbeEnd{Outcome: facts.Stopped, Detail: "before the far end was there"}
 	}

@@ -148,7 +148,7 @@ const (
 	Hung        Outcome = "hung"        // no answer in time; it was killed
 	Stuck       Outcome = "stuck"       // killed and did not end: asleep in the kernel, left behind
 	Garbled     Outcome = "garbled"     // it told something that is not its language
-	Unavailable Outcome = "unavailable" // this build or this host has no verbs
+	Unavailable Outcome = "unavailable" // nothing could be run: no verbs here or there, or no far end
 	PeerGone    Outcome = "peer-gone"   // the far end ended or fell silent
 	Stopped     Outcome = "stopped"     // interrupted by the user
 	NotRun      Outcome = "not-run"     // not run: the port is busy, carries storage, or nobody agreed
