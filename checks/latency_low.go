@@ -149,13 +149,7 @@ func judgeGovernor(p *Pass, s *facts.Snapshot, harm Severity) {
 func judgeDelay(p *Pass, s *facts.Snapshot, m *facts.Measurement) bool {
 	at := endOfMeasurement(s, m)
 	median, _ := m.Quantile(0.5)
-	for _, host := range []struct {
-		name string
-		snap *facts.Snapshot
-	}{{"", s}, {at.Peer, s.Peer}} {
-		if host.snap == nil {
-			continue
-		}
+	for _, host := range hostsOf(s, at) {
 		for i := range host.snap.Netdevs {
 			n := &host.snap.Netdevs[i]
 			for _, q := range n.Qdiscs {

@@ -11,16 +11,25 @@ import (
 // shapers are queueing disciplines that hold packets back to a rate (tc(8)).
 var shapers = []string{"tbf", "htb", "hfsc", "cake"}
 
+// namedHost is one end of a measurement; the host that tells it has no name.
+type namedHost struct {
+	name string
+	snap *facts.Snapshot
+}
+
+// hostsOf are the hosts at both ends of a measurement whose facts are known.
+func hostsOf(s *facts.Snapshot, at end) []namedHost {
+	hosts := []namedHost{{"", s}}
+	if s.Peer != nil {
+		hosts = append(hosts, namedHost{at.Peer, s.Peer})
+	}
+	return hosts
+}
+
 // shaperOf finds a qdisc that limits what an end's netdev sends, at this host or
 // at the peer. Only software devices send through one: NICs pass it by.
 func shaperOf(s *facts.Snapshot, at end) (Evidence, bool) {
-	for _, host := range []struct {
-		name string
-		snap *facts.Snapshot
-	}{{"", s}, {at.Peer, s.Peer}} {
-		if host.snap == nil {
-			continue
-		}
+	for _, host := range hostsOf(s, at) {
 		for i := range host.snap.Netdevs {
 			n := &host.snap.Netdevs[i]
 			for _, q := range n.Qdiscs {

@@ -13,6 +13,32 @@ static int at(struct rd_fail *fail, const char *op, uint64_t done, int ret)
 	return ret;
 }
 
+/*
+ * Posts the work request number n, which counts from 1, and takes its
+ * completion.
+ */
+static int send_one(const struct rd_loop *l, const struct rd_lane *lane,
+		    struct ibv_send_wr *wr, struct rd_watch *w, uint64_t n,
+		    const char *op, enum ibv_wc_opcode opcode,
+		    struct rd_fail *fail)
+{
+	struct ibv_wc wc;
+	int ret;
+
+	wr->wr_id = n;
+	ret = rd_post(lane->qp, wr, fail, n - 1);
+	if (ret)
+		return ret;
+	ret = rd_take(l, l->send_cq, w, &wc);
+	if (ret)
+		return at(fail, "wait for completion", n - 1, ret);
+	if (wc.status != IBV_WC_SUCCESS)
+		return rd_wc_fail(fail, op, &wc, n - 1);
+	if (wc.wr_id != n || wc.opcode != opcode)
+		return at(fail, "completion", n - 1, -EPROTO);
+	return 0;
+}
+
 int rd_lat_write(const struct rd_loop *l, const struct rd_lane *lane,
 		 const int *stop, uint64_t *stamps, struct rd_fail *fail)
 {
@@ -22,7 +48,6 @@ int rd_lat_write(const struct rd_loop *l, const struct rd_lane *lane,
 	uint64_t sent = 0, seen = 0;
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
-	struct ibv_wc wc;
 
 	rd_fill(l, lane, &wr, &sge);
 	while (sent < l->iters || seen < l->iters) {
@@ -40,17 +65,9 @@ int rd_lat_write(const struct rd_loop *l, const struct rd_lane *lane,
 			continue;
 		stamps[sent] = rd_now();
 		*post = (char)++sent;
-		wr.wr_id = sent;
-		n = rd_post(lane->qp, &wr, fail, sent - 1);
+		n = send_one(l, lane, &wr, &w, sent, "RDMA write", IBV_WC_RDMA_WRITE, fail);
 		if (n)
 			return n;
-		n = rd_take(l, l->send_cq, &w, &wc);
-		if (n)
-			return at(fail, "wait for completion", sent - 1, n);
-		if (wc.status != IBV_WC_SUCCESS)
-			return rd_wc_fail(fail, "RDMA write", &wc, sent - 1);
-		if (wc.wr_id != sent || wc.opcode != IBV_WC_RDMA_WRITE)
-			return at(fail, "completion", sent - 1, -EPROTO);
 	}
 	return 0;
 }
@@ -87,17 +104,9 @@ int rd_lat_send(const struct rd_loop *l, const struct rd_lane *lane,
 		if (sent == l->iters)
 			continue;
 		stamps[sent++] = rd_now();
-		wr.wr_id = sent;
-		n = rd_post(lane->qp, &wr, fail, sent - 1);
+		n = send_one(l, lane, &wr, &w, sent, "send", IBV_WC_SEND, fail);
 		if (n)
 			return n;
-		n = rd_take(l, l->send_cq, &w, &wc);
-		if (n)
-			return at(fail, "wait for completion", sent - 1, n);
-		if (wc.status != IBV_WC_SUCCESS)
-			return rd_wc_fail(fail, "send", &wc, sent - 1);
-		if (wc.wr_id != sent || wc.opcode != IBV_WC_SEND)
-			return at(fail, "completion", sent - 1, -EPROTO);
 	}
 	return 0;
 }
