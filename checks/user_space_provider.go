@@ -83,8 +83,9 @@ func judgeProvider(p *Pass, lib facts.Userland, d *facts.Device, name string) {
 		return
 	}
 	others := commonABI(lib, name)
-	if lib.Private[library] != "" && definer(lib, lib.Private[library]) != "" {
-		others = "" // The loader goes by versions, not by names.
+	told := "the other providers"
+	if needs := lib.Private[library]; needs != "" && definer(lib, needs) != "" {
+		others, told = number(needs), "libibverbs" // It makes the file's name of its private version.
 	}
 	named := slices.ContainsFunc(lib.DriverFiles, func(f facts.DriverFile) bool { return path.Base(f.Driver) == name })
 	mismatch := library != "" && others != "" && abi != others
@@ -115,8 +116,8 @@ func judgeProvider(p *Pass, lib facts.Userland, d *facts.Device, name string) {
 		f.Params["driver_file"], f.Params["library"] = file, library
 	default:
 		f.Code, f.Confidence = "provider-abi-mismatch", Likely
-		f.Message = library + " is of provider ABI " + abi + ", the other providers of ABI " + others + ": libibverbs loads one only"
-		f.Evidence = append(f.Evidence, Evidence{library, "rdmav" + abi}, Evidence{"other providers", "rdmav" + others})
+		f.Message = library + " is of provider ABI " + abi + ", " + told + " of ABI " + others + ": libibverbs loads one only"
+		f.Evidence = append(f.Evidence, Evidence{library, "rdmav" + abi}, Evidence{strings.TrimPrefix(told, "the "), "rdmav" + others})
 		f.Params["library"], f.Params["abi"], f.Params["expected"] = library, abi, others
 	}
 	p.Report(f)

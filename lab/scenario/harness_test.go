@@ -178,7 +178,7 @@ func TestHarness(t *testing.T) {
 	}
 	var table strings.Builder
 	results.Table(&table)
-	want := fmt.Sprintf("1 of %d scenarios bring their own cure; 7 guests booted, 2",
+	want := fmt.Sprintf("2 of %d scenarios bring their own cure; 7 guests booted, 2",
 		len(trials))
 	if !strings.Contains(table.String(), want) {
 		t.Errorf("table does not say how many cures and boots:\n%s", table.String())
