@@ -17,7 +17,7 @@ help: ## list the targets
 run: build ## build rdmadoctor and examine this host (changes nothing)
 	@$(BIN) || [ $$? -le 3 ]
 
-test: ## install what is missing and run every test, the lab on both kernels too
+test: ## install what is missing and run the tests, half of the lab on both kernels too
 	@scripts/test
 
 lab: build ## boot a sick guest and open the doctor in it (SCENARIO=pfc-off)

@@ -2,6 +2,9 @@ package lab_test
 
 import (
 	"flag"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +23,10 @@ const onlyEnv = "RDMADOCTOR_LAB_ONLY"
 // allEnv names an environment variable that, when it is set, runs every
 // scenario on both kernels; else most run on one.
 const allEnv = "RDMADOCTOR_LAB_ALL"
+
+// partEnv names an environment variable that leaves a part of the scenarios to
+// another run: "1/2" and "2/2" together are all.
+const partEnv = "RDMADOCTOR_LAB_PART"
 
 var update = flag.Bool("update", false, "write what the run showed into docs/lab-results.md")
 
@@ -49,6 +56,8 @@ func TestScenarios(t *testing.T) {
 		Spread: os.Getenv(allEnv) == ""}
 	if only := os.Getenv(onlyEnv); only != "" {
 		o.Only, o.Spread = strings.Split(only, ","), false
+	} else if text := os.Getenv(partEnv); text != "" {
+		o.Only = part(t, dir, text)
 	}
 	suite, err := scenario.New(t.Context(), o)
 	if err != nil {
@@ -155,4 +164,26 @@ func TestDocumentIsComplete(t *testing.T) {
 			}
 		}
 	}
+}
+
+// part lists the scenarios of one part. Its id chooses a scenario's part, so
+// that a new scenario moves no other one.
+func part(t *testing.T, dir fs.FS, text string) []string {
+	t.Helper()
+	var n, of uint32
+	if _, err := fmt.Sscanf(text, "%d/%d", &n, &of); err != nil || n < 1 || n > of {
+		t.Fatalf("%s=%q: want a part and how many there are, as 1/2", partEnv, text)
+	}
+	files, err := fs.Glob(dir, "*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario: %v", err)
+	}
+	var ids []string
+	for _, file := range files {
+		id := strings.TrimSuffix(file, ".yaml")
+		if crc32.ChecksumIEEE([]byte(id))%of == n-1 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
