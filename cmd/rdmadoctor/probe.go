@@ -157,16 +157,23 @@ const probeTimeout = 10 * time.Minute
 // ladderLimit bounds the ladders of one port.
 const ladderLimit = 3 * time.Minute
 
-// probeSelf examines this host and probes its ports.
-func (p *program) probeSelf(ctx context.Context, exam *examFlags, format *formatFlags, flags *probeFlags) error {
+// probeFormat checks the flags that all probes share, and returns the format of
+// the report. The run ends after limit where no other time was given.
+func probeFormat(exam *examFlags, format *formatFlags, limit time.Duration) (string, error) {
 	word, err := format.choose(formats, "text")
 	if err != nil {
-		return err
+		return "", err
 	}
 	if exam.timeout == 0 {
-		exam.timeout = probeTimeout
+		exam.timeout = limit
 	}
-	if err := exam.check(); err != nil {
+	return word, exam.check()
+}
+
+// probeSelf examines this host and probes its ports.
+func (p *program) probeSelf(ctx context.Context, exam *examFlags, format *formatFlags, flags *probeFlags) error {
+	word, err := probeFormat(exam, format, probeTimeout)
+	if err != nil {
 		return err
 	}
 	ask, err := flags.ask(exam)

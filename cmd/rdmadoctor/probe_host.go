@@ -79,14 +79,8 @@ nothing. Probe self connects each port of this host to itself.`
 
 // pair probes this host against another.
 func (p *program) pair(ctx context.Context, exam *examFlags, format *formatFlags, flags *hostFlags) error {
-	word, err := format.choose(formats, "text")
+	word, err := probeFormat(exam, format, hostTimeout)
 	if err != nil {
-		return err
-	}
-	if exam.timeout == 0 {
-		exam.timeout = hostTimeout
-	}
-	if err := exam.check(); err != nil {
 		return err
 	}
 	run := &pairRun{program: p, flags: flags, near: unsealed(flags.libs)}
